@@ -1,0 +1,108 @@
+// Risks in score space, bound for rankcut.losses.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "rankcut/loss/hinge.hpp"
+#include "rankcut/loss/precision.hpp"
+#include "rankcut/loss/published.hpp"
+#include "rankcut/loss/risk.hpp"
+#include "rankcut/loss/staircase.hpp"
+#include "rooms.hpp"
+
+using namespace rankcut;
+
+namespace {
+
+using Sizes = Vector<const std::int64_t>;
+using In = Vector<const double>;
+using Out = Vector<double>;
+
+std::vector<std::size_t> sizes(const Sizes& values) {
+    return {values.data(), values.data() + values.size()};
+}
+
+std::unique_ptr<Risk> list_risk(std::unique_ptr<ListLoss> loss, const Sizes& offsets, const Sizes& positives) {
+    return std::make_unique<ListRisk>(std::move(loss), sizes(offsets), sizes(positives));
+}
+
+template <class Gain>
+std::unique_ptr<Risk> staircase(const Sizes& offsets, const Sizes& positives) {
+    return list_risk(std::make_unique<StaircaseLoss<Gain>>(), offsets, positives);
+}
+
+std::unique_ptr<Risk> ndcg(const Sizes& offsets, const Sizes& positives) {
+    std::size_t longest = 0;
+    for (std::size_t l = 0; l + 1 < offsets.size(); ++l)
+        longest = std::max(longest, static_cast<std::size_t>(offsets(l + 1) - offsets(l)));
+    return list_risk(std::make_unique<StaircaseLoss<NdcgGain>>(longest), offsets, positives);
+}
+
+void check_size(const Risk& risk, std::size_t size) {
+    if (size != risk.size()) throw nb::value_error("scores must have one entry per sample of the risk");
+}
+
+}  // namespace
+
+void bind_loss(nb::module_& m) {
+    nb::class_<Risk>(m, "Risk")
+        .def_prop_ro("size", &Risk::size)
+        .def_prop_ro("shift", &Risk::shift)
+        .def(
+            "evaluate",
+            [](Risk& risk, In z, Out alpha, int n_threads) {
+                check_size(risk, z.size());
+                check_size(risk, alpha.size());
+                nb::gil_scoped_release release;
+                return risk.evaluate(z.data(), alpha.data(), n_threads);
+            },
+            nb::arg("z"), nb::arg("alpha"), nb::arg("n_threads") = 1,
+            "Writes the weights of the most violated ranking to alpha and returns its loss.")
+        .def(
+            "line",
+            [](Risk& risk, In z, In direction, double t, int n_threads) {
+                check_size(risk, z.size());
+                check_size(risk, direction.size());
+                nb::gil_scoped_release release;
+                const LinePoint p = risk.line(z.data(), direction.data(), t, n_threads);
+                return std::make_tuple(p.value, p.slope);
+            },
+            nb::arg("z"), nb::arg("direction"), nb::arg("t"), nb::arg("n_threads") = 1,
+            "Value and slope of the risk at z + t * direction.");
+
+    m.def("ap_risk", &staircase<ApGain>, nb::arg("offsets"), nb::arg("positives"));
+    m.def("auc_risk", &staircase<AucGain>, nb::arg("offsets"), nb::arg("positives"));
+    m.def("mrr_risk", &staircase<MrrGain>, nb::arg("offsets"), nb::arg("positives"));
+    m.def("ndcg_risk", &ndcg, nb::arg("offsets"), nb::arg("positives"));
+    m.def(
+        "published_ap_risk",
+        [](const std::string& algorithm, const Sizes& offsets, const Sizes& positives) {
+            const ApAlgorithm which = algorithm == "greedy"   ? ApAlgorithm::greedy
+                                      : algorithm == "search" ? ApAlgorithm::search
+                                                              : ApAlgorithm::select;
+            return list_risk(std::make_unique<PublishedAp>(which), offsets, positives);
+        },
+        nb::arg("algorithm"), nb::arg("offsets"), nb::arg("positives"));
+    m.def(
+        "precision_risk",
+        [](std::size_t k, const Sizes& offsets, const Sizes& positives) {
+            return list_risk(std::make_unique<PrecisionLoss>(k), offsets, positives);
+        },
+        nb::arg("k"), nb::arg("offsets"), nb::arg("positives"));
+    m.def(
+        "hinge_risk",
+        [](double positive_weight, const Sizes& offsets, const Sizes& positives) {
+            return list_risk(std::make_unique<HingeLoss>(positive_weight), offsets, positives);
+        },
+        nb::arg("positive_weight"), nb::arg("offsets"), nb::arg("positives"));
+    m.def(
+        "shifted_hinge_risk",
+        [](double positive_weight, const Sizes& offsets, const Sizes& positives) -> std::unique_ptr<Risk> {
+            return std::make_unique<ShiftedHingeRisk>(sizes(offsets), sizes(positives), positive_weight);
+        },
+        nb::arg("positive_weight"), nb::arg("offsets"), nb::arg("positives"));
+}

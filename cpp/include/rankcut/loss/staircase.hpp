@@ -1,0 +1,162 @@
+// The staircase oracle (DESIGN §3): the most violated ranking of every loss of the form
+//
+//     R = max over a_1 ≤ … ≤ a_P of  Σ_k F_k(a_k),   F_k(a) = φ_k(a) − 2/(PN) Σ_{j≤a} (s_k − t_j)
+//
+// for positives s_1 ≥ … ≥ s_P and negatives t_1 ≥ … ≥ t_N, with φ_k concave. Divide and conquer over
+// the value of a: if the positives [begin, end) have a in [low, high], then for m = ⌈(low+high)/2⌉ those
+// with a_k ≥ m are the suffix that maximises Σ f_k(m), f_k(m) = F_k(m) − F_k(m−1). Each positive is
+// looked at once per level: O(P log N) after sorting.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "rankcut/loss/gain.hpp"
+#include "rankcut/loss/loss.hpp"
+
+namespace rankcut {
+
+// Turns a staircase a_1 ≤ … ≤ a_P into weights: α = −2a_k/(PN) on positive k, and on each negative
+// 2/(PN) for every positive that it is placed above.
+inline void staircase_weights(const List& list, const Scratch& scratch, double* alpha_positive,
+                              double* alpha_negative) {
+    const double pair = 2.0 / (static_cast<double>(list.P) * static_cast<double>(list.N));
+    std::fill(alpha_negative, alpha_negative + list.N, 0.0);
+    std::size_t j = 0;
+    for (std::size_t k = 0; k < list.P; ++k) {
+        const std::size_t a = scratch.above[k];
+        alpha_positive[scratch.positives[k]] = -pair * static_cast<double>(a);
+        const double weight = pair * static_cast<double>(list.P - k);
+        for (; j < a; ++j) alpha_negative[scratch.negatives[j]] = weight;
+    }
+}
+
+template <class Gain>
+class Staircase {
+  public:
+    Staircase(const List& list, const Gain& gain, Scratch& scratch)
+        : list_(list), gain_(gain), scratch_(scratch),
+          half_pairs_(0.5 * static_cast<double>(list.P) * static_cast<double>(list.N)) {}
+
+    // Fills scratch.positives, scratch.negatives and scratch.above; returns Δ.
+    double solve() {
+        sort_falling(list_.positive, nullptr, list_.P, scratch_, scratch_.positives);
+        scratch_.top.resize(list_.P);
+        for (std::size_t k = 0; k < list_.P; ++k) scratch_.top[k] = list_.positive[scratch_.positives[k]];
+        sort_candidates();
+        scratch_.above.assign(list_.P, 0);
+        split(0, list_.P, 0, scratch_.negatives.size());
+        double delta = 0.0;
+        for (std::size_t k = 0; k < list_.P; ++k)
+            delta += gain_.total(static_cast<double>(k + 1), static_cast<double>(scratch_.above[k]));
+        return delta;
+    }
+
+  private:
+    static constexpr std::size_t few = 1024;  // a list this short is simply sorted
+
+    // The m-th best negative can be above a positive only if its score exceeds this; rises with m.
+    double threshold(std::size_t m) const {
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t k = 0; k < list_.P; ++k)
+            least = std::min(least, scratch_.top[k] - half_pairs_ * gain_.step(static_cast<double>(k + 1),
+                                                                               static_cast<double>(m)));
+        return least;
+    }
+
+    // Sorts the negatives that could be above a positive. The m-th best is t_m ≤ threshold(m) from some m
+    // on; a histogram bounds t_m from above, so the bins below that m are never sorted.
+    void sort_candidates() {
+        const double* t = list_.negative;
+        auto& chosen = scratch_.negatives;
+        if (list_.N <= few) {
+            sort_falling(t, nullptr, list_.N, scratch_, chosen);
+            return;
+        }
+        const double floor = threshold(1);
+        double ceiling = t[0];
+        for (std::size_t j = 1; j < list_.N; ++j) ceiling = ceiling < t[j] ? t[j] : ceiling;
+        chosen.clear();
+        if (ceiling <= floor) return;
+        const ScoreHistogram histogram(t, list_.N, floor, ceiling);
+        std::size_t low = 0, high = ScoreHistogram::bins - 1;  // the lowest bin that may matter is in [low, high]
+        while (low < high) {
+            const std::size_t bin = (low + high) / 2;
+            if (histogram.upper_edge(bin) > threshold(histogram.above(bin) + 1)) {
+                high = bin;
+            } else {
+                low = bin + 1;
+            }
+        }
+        histogram.collect(t, list_.N, low, scratch_.candidates);
+        sort_falling(t, scratch_.candidates.data(), scratch_.candidates.size(), scratch_, chosen);
+    }
+
+    void split(std::size_t begin, std::size_t end, std::size_t low, std::size_t high) {
+        while (begin < end && low < high) {
+            const std::size_t m = (low + high + 1) / 2;
+            const std::size_t cut = best_suffix(begin, end, m);
+            split(cut, end, m, high);
+            end = cut;
+            high = m - 1;
+        }
+        std::fill(scratch_.above.begin() + static_cast<std::ptrdiff_t>(begin),
+                  scratch_.above.begin() + static_cast<std::ptrdiff_t>(end), low);
+    }
+
+    // The start of the shortest suffix of [begin, end) with the largest Σ f_k(m), times PN/2.
+    std::size_t best_suffix(std::size_t begin, std::size_t end, std::size_t m) const {
+        const double t = list_.negative[scratch_.negatives[m - 1]];
+        double sum = 0.0, best = 0.0;
+        std::size_t start = end;
+        for (std::size_t k = end; k-- > begin;) {
+            sum += half_pairs_ * gain_.step(static_cast<double>(k + 1), static_cast<double>(m)) -
+                   (scratch_.top[k] - t);
+            if (sum > best) {
+                best = sum;
+                start = k;
+            }
+        }
+        return start;
+    }
+
+    const List& list_;
+    const Gain& gain_;
+    Scratch& scratch_;
+    double half_pairs_;
+};
+
+template <class Gain>
+class StaircaseLoss final : public ListLoss {
+  public:
+    StaircaseLoss() = default;
+    explicit StaircaseLoss(std::size_t longest) : table_(longest) {}
+
+    double most_violated(const List& list, double* alpha_positive, double* alpha_negative,
+                         Scratch& scratch) const override {
+        const Gain gain = make_gain(list);
+        const double delta = Staircase<Gain>(list, gain, scratch).solve();
+        staircase_weights(list, scratch, alpha_positive, alpha_negative);
+        return delta;
+    }
+
+  private:
+    struct Nothing {
+        Nothing() = default;
+        explicit Nothing(std::size_t) {}
+    };
+    static constexpr bool discounted = std::is_same_v<Gain, NdcgGain>;
+
+    Gain make_gain(const List& list) const {
+        if constexpr (discounted) {
+            return Gain(list.P, list.N, table_);
+        } else {
+            return Gain(list.P, list.N);
+        }
+    }
+    std::conditional_t<discounted, Discounts, Nothing> table_;
+};
+
+}  // namespace rankcut

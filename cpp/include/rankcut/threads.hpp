@@ -1,0 +1,45 @@
+// Run independent tasks on a few threads.
+//
+// Results never depend on the number of threads: callers cut the work into tasks whose borders
+// depend on the data alone, and combine the tasks' results in task order afterwards.
+// Threads live for one call, so that forking the process between calls is safe.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace rankcut {
+
+template <class Task>
+void parallel_for(std::size_t n_tasks, int n_threads, Task&& task) {
+    const std::size_t workers = n_threads < 1 ? 1 : static_cast<std::size_t>(n_threads);
+    if (workers == 1 || n_tasks < 2) {
+        for (std::size_t i = 0; i < n_tasks; ++i) task(i);
+        return;
+    }
+    std::atomic<std::size_t> next{0};
+    std::exception_ptr failure;
+    std::mutex guard;
+    auto work = [&] {
+        for (std::size_t i = next.fetch_add(1); i < n_tasks; i = next.fetch_add(1)) {
+            try {
+                task(i);
+            } catch (...) {
+                const std::lock_guard<std::mutex> lock(guard);
+                if (!failure) failure = std::current_exception();
+                next.store(n_tasks);
+            }
+        }
+    };
+    std::vector<std::thread> threads;
+    for (std::size_t t = 1; t < workers && t < n_tasks; ++t) threads.emplace_back(work);
+    work();
+    for (auto& thread : threads) thread.join();
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace rankcut

@@ -1,0 +1,65 @@
+#include "rankcut/loss/hinge.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rankcut {
+
+ShiftedHingeRisk::ShiftedHingeRisk(std::vector<std::size_t> offsets, std::vector<std::size_t> positives,
+                                   double positive_weight)
+    : Risk(offsets.back()), signed_weight_(offsets.back()), kinks_(offsets.back()) {
+    const double lists = static_cast<double>(positives.size());
+    for (std::size_t l = 0; l < positives.size(); ++l) {
+        const std::size_t begin = offsets[l], end = offsets[l + 1], middle = begin + positives[l];
+        const double total = positive_weight * static_cast<double>(positives[l]) + static_cast<double>(end - middle);
+        for (std::size_t i = begin; i < end; ++i)
+            signed_weight_[i] = (i < middle ? positive_weight : -1.0) / (total * lists);
+        positive_sum_ += positive_weight * static_cast<double>(positives[l]) / (total * lists);
+    }
+}
+
+// The slope in b is −(weight of positives with 1 − z > b) + (weight of negatives with −1 − z < b): it starts
+// at −Σ_pos u and grows by u at each kink. So the best b is the weighted quantile of the kinks at Σ_pos u,
+// found by selection. The samples that have their kink there share what is missing, so that Σ α = 0.
+double ShiftedHingeRisk::evaluate(const double* z, double* alpha, int) {
+    for (std::size_t i = 0; i < size(); ++i) {
+        const double u = signed_weight_[i];
+        kinks_[i] = {(u > 0 ? 1.0 : -1.0) - z[i], std::abs(u)};
+    }
+    const auto before = [](const Kink& a, const Kink& b) { return a.at < b.at; };
+    const auto weigh = [](auto first, auto last) {
+        double sum = 0.0;
+        for (; first != last; ++first) sum += first->weight;
+        return sum;
+    };
+    auto low = kinks_.begin(), high = kinks_.end();
+    double below = 0.0;  // weight of the kinks before `low`
+    while (high - low > 1) {
+        const auto middle = low + (high - low) / 2;
+        std::nth_element(low, middle, high, before);
+        const double left = weigh(low, middle);
+        if (below + left > positive_sum_) {
+            high = middle;
+        } else {
+            below += left;
+            low = middle;
+        }
+    }
+    shift_ = low->at;
+    double under = 0.0, tied = 0.0;
+    for (const Kink& kink : kinks_) {
+        if (kink.at < shift_) under += kink.weight;
+        if (kink.at == shift_) tied += kink.weight;
+    }
+    const double passed = std::clamp((positive_sum_ - under) / tied, 0.0, 1.0);
+    double delta = 0.0;
+    for (std::size_t i = 0; i < size(); ++i) {
+        const double u = signed_weight_[i], kink = (u > 0 ? 1.0 : -1.0) - z[i];
+        const double share = kink < shift_ ? 1.0 : kink == shift_ ? passed : 0.0;  // how far b is past the kink
+        alpha[i] = u > 0 ? -u * (1.0 - share) : -u * share;
+        delta += std::abs(alpha[i]);
+    }
+    return delta;
+}
+
+}  // namespace rankcut

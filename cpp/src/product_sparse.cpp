@@ -1,0 +1,165 @@
+// Sparse products: CSR and CSC are the same matrix of compressed lines seen from two sides, so that
+// two kernels, dots and combine, serve all four products.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "product_kernels.hpp"
+#include "rankcut/product.hpp"
+#include "rankcut/threads.hpp"
+
+namespace rankcut {
+namespace {
+
+using product::count_active;
+using product::kernels;
+using product::kSparseProblems;
+using product::threads_for;
+using std::size_t;
+
+template <class T, class I>
+size_t n_entries(const Compressed<T, I>& x) {
+    return static_cast<size_t>(x.starts[x.n_lines()]);
+}
+
+// The first line of share t of n: each holds about as many entries (an empty line counts as one).
+template <class T, class I>
+size_t share_border(const Compressed<T, I>& x, size_t t, size_t n) {
+    if (t == n) return x.n_lines();
+    const size_t target = (n_entries(x) + x.n_lines()) * t / n;
+    size_t low = 0, high = x.n_lines();
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (static_cast<size_t>(x.starts[middle]) + middle < target) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+// packed[c * 8 + p] = b[p][c], the problems side by side, zeros for those that are missing.
+void interleave(size_t length, size_t n_problems, const double* b, double* packed, int n_threads) {
+    constexpr size_t kBlock = 4096;
+    parallel_for((length + kBlock - 1) / kBlock, n_threads, [&](size_t t) {
+        for (size_t c = t * kBlock; c < std::min(length, (t + 1) * kBlock); ++c)
+            for (size_t p = 0; p < kSparseProblems; ++p)
+                packed[c * kSparseProblems + p] = p < n_problems ? b[p * length + c] : 0.0;
+    });
+}
+
+template <class T, class I>
+void dots(const Compressed<T, I>& x, size_t n_problems, const double* b, double* out,
+          int n_threads) {
+    const auto& kernel = kernels().sparse(T{}, I{});
+    const size_t n_lines = x.n_lines(), length = x.length();
+    const int threads = threads_for((n_entries(x) + n_lines) * n_problems, n_threads);
+    const size_t shares = std::clamp<size_t>((n_entries(x) + n_lines) / 32768, 1, 1024);
+    std::vector<double> packed(n_problems > 1 ? length * kSparseProblems : 0);
+    for (size_t p = 0; p < n_problems; p += kSparseProblems) {
+        const size_t here = std::min(kSparseProblems, n_problems - p);
+        if (here > 1) interleave(length, here, b + p * length, packed.data(), threads);
+        parallel_for(shares, threads, [&](size_t t) {
+            const size_t first = share_border(x, t, shares), end = share_border(x, t + 1, shares);
+            double* to = out + p * n_lines;
+            if (here == 1)
+                kernel.dots_one(x.starts, x.index, x.data, first, end, b + p * length, to);
+            else
+                kernel.dots_many(x.starts, x.index, x.data, first, end, packed.data(), here, to,
+                                 n_lines);
+        });
+    }
+}
+
+// Blocks of lines, each with sums of its own, are added up in order. Their number depends on the
+// matrix alone, and is such that the sums take little memory beside it.
+size_t line_blocks(size_t entries, size_t length) {
+    const size_t least = entries >= 4 * length ? 2 : 1;
+    return std::clamp<size_t>(entries / std::max<size_t>(1, 8 * length), least, 8);
+}
+
+template <class T, class I>
+void combine(const Compressed<T, I>& x, size_t n_problems, const double* b, double* out,
+             int n_threads) {
+    const auto& kernel = kernels().sparse(T{}, I{});
+    const size_t n_lines = x.n_lines(), length = x.length();
+    const int threads = threads_for((n_entries(x) + n_lines) * n_problems, n_threads);
+    const size_t n_blocks = line_blocks(n_entries(x), length);
+    const size_t most = n_problems > 1 ? kSparseProblems : 1;
+    std::vector<double> sums(n_blocks * length * most);
+    for (size_t p = 0; p < n_problems; p += kSparseProblems) {
+        const size_t here = std::min(kSparseProblems, n_problems - p);
+        const size_t wide = here > 1 ? kSparseProblems : 1;
+        parallel_for(n_blocks, threads, [&](size_t block) {
+            const size_t first = share_border(x, block, n_blocks);
+            const size_t end = share_border(x, block + 1, n_blocks);
+            const double* from = b + p * n_lines;
+            double* mine = sums.data() + block * length * wide;
+            std::fill_n(mine, length * wide, 0.0);
+            if (here == 1)
+                kernel.combine_one(x.starts, x.index, x.data, first, end, from, mine);
+            else
+                kernel.combine_many(x.starts, x.index, x.data, first, end, from, here, n_lines, mine);
+        });
+        constexpr size_t kColumns = 4096;
+        parallel_for((length + kColumns - 1) / kColumns, threads, [&](size_t t) {
+            for (size_t q = 0; q < here; ++q)
+                for (size_t c = t * kColumns; c < std::min(length, (t + 1) * kColumns); ++c) {
+                    double sum = sums[c * wide + q];
+                    for (size_t block = 1; block < n_blocks; ++block)
+                        sum += sums[(block * length + c) * wide + q];
+                    out[(p + q) * length + c] = sum;
+                }
+        });
+    }
+}
+
+}  // namespace
+
+template <class T, class I>
+void scores(const Compressed<T, I>& x, size_t n_problems, const double* w, double* s,
+            int n_threads) {
+    if (x.by_rows) dots(x, n_problems, w, s, n_threads);
+    else combine(x, n_problems, w, s, n_threads);
+}
+
+template <class T, class I>
+size_t pull(const Compressed<T, I>& x, size_t n_problems, const double* a, double* g,
+            int n_threads) {
+    if (x.by_rows) combine(x, n_problems, a, g, n_threads);
+    else dots(x, n_problems, a, g, n_threads);
+    return count_active(n_problems, x.n_rows, a);
+}
+
+template <class T, class I>
+std::string defect(const Compressed<T, I>& x, size_t entries) {
+    const std::string line = x.by_rows ? "row " : "column ";
+    const std::string other = x.by_rows ? "column" : "row";
+    if (x.starts[0] != 0)
+        return "indptr must start at 0, but starts at " + std::to_string(x.starts[0]);
+    for (size_t i = 0; i < x.n_lines(); ++i)
+        if (x.starts[i + 1] < x.starts[i])
+            return "indptr must not fall, but falls from " + std::to_string(x.starts[i]) + " to " +
+                   std::to_string(x.starts[i + 1]) + " at " + line + std::to_string(i);
+    if (n_entries(x) > entries)
+        return "indptr ends at " + std::to_string(n_entries(x)) + ", but there are only " +
+               std::to_string(entries) + " entries";
+    for (size_t i = 0; i < x.n_lines(); ++i)
+        for (I e = x.starts[i]; e < x.starts[i + 1]; ++e)
+            if (x.index[e] < 0 || static_cast<size_t>(x.index[e]) >= x.length())
+                return "indices must be from 0 to " + std::to_string(x.length()) + " - 1, but " +
+                       line + std::to_string(i) + " has " + other + " index " +
+                       std::to_string(x.index[e]) + " (entry " + std::to_string(e) + ")";
+    return "";
+}
+
+#define RANKCUT_SPARSE(T, I)                                                                     \
+    template void scores(const Compressed<T, I>&, size_t, const double*, double*, int);          \
+    template size_t pull(const Compressed<T, I>&, size_t, const double*, double*, int);          \
+    template std::string defect(const Compressed<T, I>&, size_t);
+RANKCUT_SPARSE(float, std::int32_t)
+RANKCUT_SPARSE(float, std::int64_t)
+RANKCUT_SPARSE(double, std::int32_t)
+RANKCUT_SPARSE(double, std::int64_t)
+
+}  // namespace rankcut

@@ -1,0 +1,60 @@
+#include "rankcut/loss/risk.hpp"
+
+#include <array>
+#include <utility>
+
+#include "rankcut/threads.hpp"
+
+namespace rankcut {
+
+// Eight sums side by side: the compiler may use vectors, and the result is the same on every call.
+double dot(const double* a, const double* b, std::size_t n) {
+    std::array<double, 8> sum{};
+    std::size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (std::size_t k = 0; k < 8; ++k) sum[k] += a[i + k] * b[i + k];
+    for (; i < n; ++i) sum[i % 8] += a[i] * b[i];
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+LinePoint Risk::line(const double* z, const double* direction, double t, int n_threads) {
+    point_.resize(size_);
+    alpha_.resize(size_);
+    for (std::size_t i = 0; i < size_; ++i) point_[i] = z[i] + t * direction[i];
+    const double delta = evaluate(point_.data(), alpha_.data(), n_threads);
+    return {delta + dot(alpha_.data(), point_.data(), size_), dot(alpha_.data(), direction, size_)};
+}
+
+ListRisk::ListRisk(std::unique_ptr<ListLoss> loss, std::vector<std::size_t> offsets,
+                   std::vector<std::size_t> positives)
+    : Risk(offsets.back()), loss_(std::move(loss)), offsets_(std::move(offsets)), positives_(std::move(positives)) {
+    // Lists are dealt out in batches of similar size, whose borders do not depend on the number of threads.
+    constexpr std::size_t most = 16, least = 4096;
+    const std::size_t share = std::max(least, size() / most + 1);
+    batches_.push_back(0);
+    for (std::size_t l = 0, begin = 0; l < positives_.size(); ++l) {
+        if (offsets_[l + 1] - begin < share && l + 1 < positives_.size()) continue;
+        batches_.push_back(l + 1);
+        begin = offsets_[l + 1];
+    }
+    scratch_.resize(batches_.size() - 1);
+    deltas_.resize(positives_.size());
+}
+
+double ListRisk::evaluate(const double* z, double* alpha, int n_threads) {
+    const double share = 1.0 / static_cast<double>(positives_.size());
+    parallel_for(scratch_.size(), n_threads, [&](std::size_t batch) {
+        for (std::size_t l = batches_[batch]; l < batches_[batch + 1]; ++l) {
+            const std::size_t begin = offsets_[l], P = positives_[l], middle = begin + P;
+            const List list{z + begin, P, z + middle, offsets_[l + 1] - middle};
+            deltas_[l] = loss_->most_violated(list, alpha + begin, alpha + middle, scratch_[batch]);
+            if (share < 1.0)
+                for (std::size_t i = begin; i < offsets_[l + 1]; ++i) alpha[i] *= share;
+        }
+    });
+    double delta = 0.0;
+    for (const double d : deltas_) delta += d;
+    return delta * share;
+}
+
+}  // namespace rankcut
