@@ -23,7 +23,7 @@ PY_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_i
 # Folders are listed too: a file that goes away changes only its folder.
 SOURCES    := $(shell find src cpp/include cpp/src cpp/bindings -not -name __pycache__ -not -name '*.pyc') \
               CMakeLists.txt pyproject.toml
-INSTALL    := -C build-dir='build/{wheel_tag}' -C cmake.define.RANKCUT_WERROR=ON
+INSTALL    := -C cmake.define.RANKCUT_WERROR=ON -C build-dir=build
 PIP        := -m pip --disable-pip-version-check --quiet
 BASE       := $(VENV)/.python-$(PY_VERSION)
 BENCH_BASE := $(BENCH_VENV)/.python-$(PY_VERSION)
@@ -58,9 +58,11 @@ $(VENV)/.built-with: $(BASE) pyproject.toml
 	$(BIN)/python $(PIP) install --group build
 	touch $@
 
+# The stamp's time is the start's, so that what is edited during a build is built again.
 $(VENV)/.installed: $(VENV)/.built-with $(SOURCES)
-	PATH="$(BIN):$$PATH" $(BIN)/python $(PIP) install --no-build-isolation $(INSTALL) .
-	touch $@
+	touch $@.started
+	PATH="$(BIN):$$PATH" $(BIN)/python $(PIP) install --no-build-isolation $(INSTALL)/{wheel_tag} .
+	mv $@.started $@
 
 $(VENV)/.tested-with: $(VENV)/.built-with
 	$(BIN)/python $(PIP) install --group test
@@ -72,8 +74,9 @@ $(BENCH_VENV)/.peers: $(BENCH_BASE) pyproject.toml
 	touch $@
 
 $(BENCH_VENV)/.installed: $(BENCH_VENV)/.peers $(SOURCES)
-	PATH="$(BENCH_BIN):$$PATH" $(BENCH_BIN)/python $(PIP) install --no-build-isolation $(INSTALL) .
-	touch $@
+	touch $@.started
+	PATH="$(BENCH_BIN):$$PATH" $(BENCH_BIN)/python $(PIP) install --no-build-isolation $(INSTALL)/bench-{wheel_tag} .
+	mv $@.started $@
 
 # --- style and types ------------------------------------------------------------------------------
 

@@ -72,7 +72,32 @@ void bind_loss(nb::module_& m) {
                 return std::make_tuple(p.value, p.slope);
             },
             nb::arg("z"), nb::arg("direction"), nb::arg("t"), nb::arg("n_threads") = 1,
-            "Value and slope of the risk at z + t * direction.");
+            "Value and slope of the risk at z + t * direction.")
+        .def(
+            "curvature",
+            [](Risk& risk, In z, In alpha, Out weight, int n_threads) {
+                check_size(risk, z.size());
+                check_size(risk, alpha.size());
+                check_size(risk, weight.size());
+                nb::gil_scoped_release release;
+                risk.curvature(z.data(), alpha.data(), weight.data(), n_threads);
+            },
+            nb::arg("z"), nb::arg("alpha"), nb::arg("weight"), nb::arg("n_threads") = 1,
+            "Writes an estimate of the diagonal of the risk's Hessian in score space.");
+
+    m.def(
+        "ap_interleaving",
+        [](In positive, In negative, Vector<std::int64_t> ranks) {
+            if (ranks.size() != negative.size() || positive.size() == 0)
+                throw nb::value_error("one rank per negative, and at least one positive");
+            nb::gil_scoped_release release;
+            const List list{positive.data(), positive.size(), negative.data(), negative.size()};
+            Scratch scratch;
+            Staircase<ApGain>(list, ApGain(list.P, list.N), scratch).solve();
+            staircase_ranks(list, scratch, ranks.data());
+        },
+        nb::arg("positive"), nb::arg("negative"), nb::arg("ranks"),
+        "How many positives the most violated ranking of AP places above each negative.");
 
     m.def("ap_risk", &staircase<ApGain>, nb::arg("offsets"), nb::arg("positives"));
     m.def("auc_risk", &staircase<AucGain>, nb::arg("offsets"), nb::arg("positives"));

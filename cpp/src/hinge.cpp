@@ -14,6 +14,8 @@ ShiftedHingeRisk::ShiftedHingeRisk(std::vector<std::size_t> offsets, std::vector
         const double total = positive_weight * static_cast<double>(positives[l]) + static_cast<double>(end - middle);
         for (std::size_t i = begin; i < end; ++i)
             signed_weight_[i] = (i < middle ? positive_weight : -1.0) / (total * lists);
+        parts_.push_back({begin, middle});
+        parts_.push_back({middle, end});
         positive_sum_ += positive_weight * static_cast<double>(positives[l]) / (total * lists);
     }
 }

@@ -143,63 +143,86 @@ void dots_at(const Lines<T>& x, const std::vector<size_t>& places, size_t n_prob
 
 // ---- combine ------------------------------------------------------------------------------------
 
-// A few lines that weigh something, with their weights side by side.
+// Lines that weigh something, with their weights side by side.
 template <class T>
-struct Panel {
+struct Batch {
+    static constexpr size_t kStep = 64, kSize = 256;
     std::vector<const T*> lines;
     std::vector<double> weights;
-    size_t n = 0;
+    size_t n_problems, n = 0;
 
-    Panel(size_t size, size_t n_problems) : lines(size), weights(size * n_problems) {}
+    explicit Batch(size_t n_problems_)
+        : lines(kSize), weights(kSize * n_problems_), n_problems(n_problems_) {}
 
     // Takes lines from i on until it is full; returns where to go on.
-    size_t fill(const Lines<T>& x, size_t i, size_t end, size_t column, size_t n_problems,
-                const double* b) {
-        for (n = 0; i < end && n < lines.size(); ++i) {
-            bool active = false;
-            for (size_t p = 0; p < n_problems; ++p) {
-                const double weight = b[p * x.n_lines + i];
-                weights[n * n_problems + p] = weight;
-                active = active || weight != 0.0;
-            }
-            lines[n] = x.line(i) + column;
-            n += active;
-        }
+    size_t fill(const Lines<T>& x, size_t i, size_t end, size_t column, const double* b) {
+        for (n = 0; i < end && n + kStep <= kSize; i += kStep)
+            add(x, i, std::min(kStep, end - i), column, b);
         return i;
+    }
+
+    void add(const Lines<T>& x, size_t i, size_t count, size_t column, const double* b) {
+        double* from = weights.data() + n * n_problems;
+        bool active[kStep] = {};
+        for (size_t p = 0; p < n_problems; ++p)
+            for (size_t j = 0; j < count; ++j) {
+                const double weight = b[p * x.n_lines + i + j];
+                from[j * n_problems + p] = weight;
+                active[j] |= weight != 0.0;
+            }
+        for (size_t j = 0; j < count; ++j) {
+            lines[n] = x.line(i + j) + column;
+            double* to = weights.data() + n * n_problems;
+            if (active[j] && to != from) std::copy_n(from, n_problems, to);
+            n += active[j];
+            from += n_problems;
+        }
     }
 };
 
 // For lines shorter than a vector.
 template <class T>
-void combine_short(const Panel<T>& panel, size_t n_problems, size_t width, double* acc) {
-    for (size_t i = 0; i < panel.n; ++i)
-        for (size_t p = 0; p < n_problems; ++p)
+void combine_short(const Batch<T>& batch, size_t width, double* acc) {
+    for (size_t i = 0; i < batch.n; ++i)
+        for (size_t p = 0; p < batch.n_problems; ++p)
             for (size_t c = 0; c < width; ++c)
-                acc[p * width + c] +=
-                    panel.weights[i * n_problems + p] * static_cast<double>(panel.lines[i][c]);
+                acc[p * width + c] += batch.weights[i * batch.n_problems + p] *
+                                      static_cast<double>(batch.lines[i][c]);
+}
+
+// Walks in panels of a few lines, so that their numbers and the sums stay in the caches.
+template <class T>
+void combine_batch(const Batch<T>& batch, const Batch<T>& next, const Split& split, ptrdiff_t last,
+                   double* acc, size_t slots) {
+    const size_t panel = batch.n_problems < 3 ? 16 : 32;
+    for (size_t i = 0, n = 0; i < batch.n; i += n) {
+        n = std::min(panel, batch.n - i);
+        const bool within = i + n < batch.n;
+        const T* const* ahead = within ? batch.lines.data() + i + n : next.lines.data();
+        const size_t n_ahead = std::min(panel, within ? batch.n - i - n : next.n);
+        kernels().dense(T{}).combine(batch.n_problems, batch.lines.data() + i, n, ahead, n_ahead,
+                                     batch.weights.data() + i * batch.n_problems, split.head,
+                                     split.has_last, last, acc, slots);
+    }
 }
 
 // The columns [from, to) of the sum of the lines [first, end), into `out` (n_problems rows, ld
-// apart). It walks in panels of a few lines, so that their numbers and the sums stay in the caches.
+// apart).
 template <class T>
 void combine_block(const Lines<T>& x, size_t first, size_t end, size_t from, size_t to,
                    size_t n_problems, const double* b, double* out, size_t ld) {
-    const Split split(to - from);
-    const bool is_short = x.length < split.lanes;
     const size_t width = to - from;
+    const Split split(width);
+    const bool is_short = x.length < split.lanes;
     const size_t slots = is_short ? width : split.head + (split.has_last ? split.lanes : 0);
     const auto last = static_cast<ptrdiff_t>(width) - static_cast<ptrdiff_t>(split.lanes);
     std::vector<double> acc(n_problems * slots, 0.0);
-    Panel<T> panel(n_problems < 3 ? 8 : 32, n_problems), next = panel;
-    for (size_t i = next.fill(x, first, end, from, n_problems, b); next.n > 0;) {
-        std::swap(panel, next);
-        i = next.fill(x, i, end, from, n_problems, b);
-        if (is_short)
-            combine_short(panel, n_problems, width, acc.data());
-        else
-            kernels().dense(T{}).combine(n_problems, panel.lines.data(), panel.n,
-                                         next.lines.data(), next.n, panel.weights.data(),
-                                         split.head, split.has_last, last, acc.data(), slots);
+    Batch<T> batch(n_problems), next(n_problems);
+    for (size_t i = next.fill(x, first, end, from, b); next.n > 0;) {
+        std::swap(batch, next);
+        i = next.fill(x, i, end, from, b);
+        if (is_short) combine_short(batch, width, acc.data());
+        else combine_batch(batch, next, split, last, acc.data(), slots);
     }
     // The sums of the last vector follow those of the head, its overlap with them first.
     for (size_t p = 0; p < n_problems; ++p)

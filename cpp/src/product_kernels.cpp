@@ -18,6 +18,15 @@
 #endif
 #endif
 
+// Loops over the registers of a tile must be gone before the compiler decides what to keep in them.
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define UNROLL _Pragma("GCC unroll 8")
+#else
+#define UNROLL
+#endif
+
 namespace rankcut::product {
 
 // What every machine has: 128-bit vectors, which arm64 has 32 registers for.

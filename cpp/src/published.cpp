@@ -83,7 +83,12 @@ std::size_t select_relevant(const List& list, const Interleaving& rule, std::vec
             high = j;
         }
     }
-    std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(low), falls);
+    const auto border = order.begin() + static_cast<std::ptrdiff_t>(low);
+    std::sort(order.begin(), border, falls);
+    if (low > 0) {  // those tied with the last relevant one come next: ties share their weights
+        const double last = list.negative[*(border - 1)];
+        std::partition(border, order.end(), [&](std::uint32_t j) { return list.negative[j] == last; });
+    }
     return low;
 }
 

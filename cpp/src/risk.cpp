@@ -1,6 +1,8 @@
 #include "rankcut/loss/risk.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "rankcut/threads.hpp"
@@ -23,6 +25,23 @@ LinePoint Risk::line(const double* z, const double* direction, double t, int n_t
     for (std::size_t i = 0; i < size_; ++i) point_[i] = z[i] + t * direction[i];
     const double delta = evaluate(point_.data(), alpha_.data(), n_threads);
     return {delta + dot(alpha_.data(), point_.data(), size_), dot(alpha_.data(), direction, size_)};
+}
+
+void Risk::curvature(const double* z, const double* alpha, double* weight, int n_threads) {
+    const std::vector<Part> all = parts();
+    parallel_for(all.size(), n_threads, [&](std::size_t p) {
+        const std::size_t begin = all[p].begin, n = all[p].end - begin;
+        const double *score = z + begin, *slope_of = alpha + begin;
+        Scratch scratch;
+        std::vector<std::uint32_t> order;
+        sort_falling(score, nullptr, n, scratch, order);
+        const auto window = std::max<std::size_t>(2, static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(n)))));
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint32_t high = order[i < window ? 0 : i - window], low = order[std::min(i + window, n - 1)];
+            const double rise = slope_of[high] - slope_of[low], run = score[high] - score[low];
+            weight[begin + order[i]] = rise > 0 && run > 0 ? rise / run : 0.0;
+        }
+    });
 }
 
 ListRisk::ListRisk(std::unique_ptr<ListLoss> loss, std::vector<std::size_t> offsets,
@@ -55,6 +74,16 @@ double ListRisk::evaluate(const double* z, double* alpha, int n_threads) {
     double delta = 0.0;
     for (const double d : deltas_) delta += d;
     return delta * share;
+}
+
+std::vector<Risk::Part> ListRisk::parts() const {
+    std::vector<Part> all;
+    for (std::size_t l = 0; l < positives_.size(); ++l) {
+        const std::size_t middle = offsets_[l] + positives_[l];
+        all.push_back({offsets_[l], middle});
+        all.push_back({middle, offsets_[l + 1]});
+    }
+    return all;
 }
 
 }  // namespace rankcut

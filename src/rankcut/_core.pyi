@@ -2,7 +2,8 @@
 
 """The numeric core of rankcut. Private: use the package's own modules."""
 
-from typing import Annotated
+import enum
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -23,6 +24,16 @@ class Risk:
     def line(self, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], t: float, n_threads: int = 1) -> tuple[float, float]:
         """Value and slope of the risk at z + t * direction."""
 
+    def curvature(self, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int = 1) -> None:
+        """
+        Writes an estimate of the diagonal of the risk's Hessian in score space.
+        """
+
+def ap_interleaving(positive: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], negative: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ranks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    How many positives the most violated ranking of AP places above each negative.
+    """
+
 def ap_risk(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], positives: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Risk: ...
 
 def auc_risk(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], positives: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Risk: ...
@@ -38,3 +49,115 @@ def precision_risk(k: int, offsets: Annotated[NDArray[numpy.int64], dict(shape=(
 def hinge_risk(positive_weight: float, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], positives: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Risk: ...
 
 def shifted_hinge_risk(positive_weight: float, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], positives: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Risk: ...
+
+@overload
+def dense_scores(x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], s: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
+
+@overload
+def dense_scores(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], s: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
+
+@overload
+def dense_pull(x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> int: ...
+
+@overload
+def dense_pull(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> int: ...
+
+class SparseF32I32:
+    def __init__(self, indptr: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_rows: int, n_columns: int, by_rows: bool) -> None: ...
+
+    def scores(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], s: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
+
+    def pull(self, a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> int: ...
+
+class SparseF32I64:
+    def __init__(self, indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_rows: int, n_columns: int, by_rows: bool) -> None: ...
+
+    def scores(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], s: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
+
+    def pull(self, a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> int: ...
+
+class SparseF64I32:
+    def __init__(self, indptr: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_rows: int, n_columns: int, by_rows: bool) -> None: ...
+
+    def scores(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], s: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
+
+    def pull(self, a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> int: ...
+
+class SparseF64I64:
+    def __init__(self, indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_rows: int, n_columns: int, by_rows: bool) -> None: ...
+
+    def scores(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], s: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
+
+    def pull(self, a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> int: ...
+
+def instruction_sets() -> list[str]:
+    """What the products can run on here, best first."""
+
+def use_instruction_set(which: int) -> None:
+    """For tests: run the products on one of instruction_sets()."""
+
+class MasterQP:
+    """
+    max δᵀμ − ½ μᵀGμ over μ ≥ 0 with Σ_soft μ = C, G growing by one item at a time.
+    """
+
+    def __init__(self, capacity: float) -> None: ...
+
+    class Status(enum.Enum):
+        """How solve() ended."""
+
+        optimal = 0
+        """The residual is at most tol."""
+
+        unbounded = 1
+        """No point satisfies the hard cuts."""
+
+        max_pivots = 2
+        """Stopped early; the multipliers are feasible."""
+
+        precision = 3
+        """Stopped at the floor of rounding, above tol."""
+
+    def add(self, gram_row: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], delta: float, hard: bool = False) -> None:
+        """
+        Adds an item: its products with the items so far, then its own squared norm.
+        """
+
+    def remove(self, items: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Removes items, whose multipliers must be zero; the others keep their order.
+        """
+
+    def set_capacity(self, capacity: float) -> None:
+        """Changes C; the multipliers of the soft items are scaled with it."""
+
+    def solve(self, tol: float, max_pivots: int = 10000) -> MasterQP.Status:
+        """
+        Goes on from the present multipliers until the residual is at most tol.
+        """
+
+    def multipliers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """A copy of μ."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def capacity(self) -> float: ...
+
+    @property
+    def dual_value(self) -> float: ...
+
+    @property
+    def residual(self) -> float:
+        """What is left of the optimality conditions, in units of the dual."""
+
+    @property
+    def rounding(self) -> float:
+        """What rounding may hide in the residual."""
+
+    @property
+    def pivots(self) -> int:
+        """Pivots of the last solve."""

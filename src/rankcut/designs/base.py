@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rankcut.designs.gram import gram
+
 Float64 = NDArray[np.float64]
 
 
@@ -53,6 +55,12 @@ class Design(ABC):
         active = self._pull(weights, pulled)
         self._backward += active / max(1, self.n_rows)
         return pulled
+
+    def gram(self, weights: Float64) -> Float64:
+        """Xᵀ diag(weights) X for weights ≥ 0. It counts as a pull: the rows that weigh nothing are left out."""
+        active = np.flatnonzero(weights)
+        self._backward += len(active) / max(1, self.n_rows)
+        return gram(self.rows, active, weights, self.n_columns, self.n_threads)
 
     @abstractmethod
     def rows(self, index: ArrayLike) -> Float64:

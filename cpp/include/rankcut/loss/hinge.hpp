@@ -40,11 +40,15 @@ class ShiftedHingeRisk final : public Risk {
     double evaluate(const double* z, double* alpha, int n_threads) override;
     double shift() const override { return shift_; }
 
+  protected:
+    std::vector<Part> parts() const override { return parts_; }
+
   private:
     struct Kink {
         double at;  // the b at which the sample's hinge starts (negative) or stops (positive) to count
         double weight;
     };
+    std::vector<Part> parts_;
     std::vector<double> signed_weight_;  // y_i u_i
     double positive_sum_ = 0.0;          // Σ of u over the positives
     double shift_ = 0.0;

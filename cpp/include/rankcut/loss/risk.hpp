@@ -25,10 +25,21 @@ class Risk {
     std::size_t size() const { return size_; }
     // Writes α at z and returns Δ: the value is Δ + α·z.
     virtual double evaluate(const double* z, double* alpha, int n_threads) = 0;
+    // Writes an estimate of the risk's curvature at z to `weight`: the Hessian in score space is near its
+    // diagonal, less what the losses of differences do not see (the callers correct for that). α rises with
+    // the score within a class of a list, so its slope over a window of neighbours is a fair estimate.
+    virtual void curvature(const double* z, const double* alpha, double* weight, int n_threads);
     // The intercept that belongs to the last evaluation, for risks that choose one.
     virtual double shift() const { return 0.0; }
     // Value and slope of t ↦ R(z + t·direction).
     LinePoint line(const double* z, const double* direction, double t, int n_threads);
+
+  protected:
+    // One class of one list, in compact order.
+    struct Part {
+        std::size_t begin, end;
+    };
+    virtual std::vector<Part> parts() const = 0;
 
   private:
     std::size_t size_;
@@ -41,6 +52,9 @@ class ListRisk final : public Risk {
     // List l has its samples in [offsets[l], offsets[l+1]), the first positives[l] of them positive.
     ListRisk(std::unique_ptr<ListLoss> loss, std::vector<std::size_t> offsets, std::vector<std::size_t> positives);
     double evaluate(const double* z, double* alpha, int n_threads) override;
+
+  protected:
+    std::vector<Part> parts() const override;
 
   private:
     std::unique_ptr<ListLoss> loss_;

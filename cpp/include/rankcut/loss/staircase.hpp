@@ -18,20 +18,13 @@
 
 namespace rankcut {
 
-// Turns a staircase a_1 ≤ … ≤ a_P into weights: α = −2a_k/(PN) on positive k, and on each negative
-// 2/(PN) for every positive that it is placed above.
-inline void staircase_weights(const List& list, const Scratch& scratch, double* alpha_positive,
-                              double* alpha_negative) {
-    const double pair = 2.0 / (static_cast<double>(list.P) * static_cast<double>(list.N));
-    std::fill(alpha_negative, alpha_negative + list.N, 0.0);
-    std::size_t j = 0;
-    for (std::size_t k = 0; k < list.P; ++k) {
-        const std::size_t a = scratch.above[k];
-        alpha_positive[scratch.positives[k]] = -pair * static_cast<double>(a);
-        const double weight = pair * static_cast<double>(list.P - k);
-        for (; j < a; ++j) alpha_negative[scratch.negatives[j]] = weight;
-    }
-}
+// Turns the staircase a_1 ≤ … ≤ a_P in `scratch` into weights: α = −2a_k/(PN) on positive k, and on each
+// negative 2/(PN) for every positive that it is placed above. Samples with equal scores share their weights:
+// their order is arbitrary, and the mean over all their orders is as violated and a better direction.
+void staircase_weights(const List& list, const Scratch& scratch, double* alpha_positive, double* alpha_negative);
+
+// How many positives the staircase in `scratch` places above each negative.
+void staircase_ranks(const List& list, const Scratch& scratch, std::int64_t* ranks);
 
 template <class Gain>
 class Staircase {
@@ -123,7 +116,7 @@ class Staircase {
     }
 
     const List& list_;
-    const Gain& gain_;
+    const Gain gain_;
     Scratch& scratch_;
     double half_pairs_;
 };

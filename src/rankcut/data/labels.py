@@ -1,0 +1,86 @@
+"""Labels: which rows are relevant, in each of K ranking problems."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from rankcut.errors import InputError
+
+
+class Targets(NamedTuple):
+    """`relevant[k]` marks the relevant rows of problem k; `kind` is "binary", "multiclass" or "indicator"."""
+
+    classes: NDArray[Any]
+    relevant: NDArray[np.bool_]
+    kind: str
+
+
+def relevance(y: ArrayLike, n_rows: int) -> NDArray[np.bool_]:
+    """Two labels, the larger is relevant."""
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise InputError(f"y: came with shape {labels.shape} for {n_rows} rows; pass one label per row")
+    low, high = _two(labels)
+    if low == high:
+        raise InputError(f"y: came with one label only ({low!r}); ranking needs relevant and other rows")
+    return np.asarray(labels == high)
+
+
+def _two(labels: NDArray[Any]) -> tuple[Any, Any]:
+    """The two labels. Sorting all of them would cost more than the loss."""
+    if labels.dtype == bool:
+        return (bool(labels.min()), bool(labels.max()))
+    if labels.dtype.kind in "iuf":
+        low, high = labels.min(), labels.max()
+        if bool(np.all((labels == low) | (labels == high))):
+            return low, high
+    try:
+        found = np.unique(labels)
+    except TypeError as error:
+        raise InputError("y: came with labels of mixed types; pass labels of one type") from error
+    if labels.dtype.kind == "f" and np.isnan(found).any():
+        raise InputError("y: came with NaN; drop the rows without a label")
+    if len(found) > 2:
+        raise InputError(f"y: came with {len(found)} labels; pass two, of which the larger is relevant")
+    return found[0], found[-1]
+
+
+def targets(y: Any, n_rows: int) -> Targets:
+    """Two labels make one problem, more classes one-vs-rest, an indicator matrix one problem a column."""
+    if y is None:  # the words that scikit-learn's own estimators use
+        raise InputError("y: requires y to be passed, but the target y is None; pass one label per row")
+    if hasattr(y, "toarray"):
+        y = y.toarray()
+    y = np.asarray(y)
+    if len(y) != n_rows:
+        raise InputError(f"y: came with {len(y)} entries for {n_rows} rows of X; pass one per row")
+    if y.ndim == 2 and y.shape[1] > 1:
+        return _indicator(y)
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        raise InputError("y: Input y contains NaN; drop the rows without a label")
+    try:
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"y: {error}. Pass labels of classes, one per row") from error
+    if len(classes) < 2:
+        raise InputError(f"y: came with one class only ({classes[0]!r}); ranking needs relevant and other rows")
+    codes = codes.reshape(-1)
+    if len(classes) == 2:
+        return Targets(classes, (codes == 1)[None], "binary")
+    return Targets(classes, codes[None] == np.arange(len(classes))[:, None], "multiclass")
+
+
+def _indicator(y: NDArray[Any]) -> Targets:
+    if type_of_target(y) != "multilabel-indicator":
+        raise InputError(f"y: came with shape {y.shape} but not as an indicator matrix; fill it with 0 and 1")
+    relevant = np.ascontiguousarray((y > 0).T)
+    counts = relevant.sum(axis=1)
+    for k in np.flatnonzero((counts == 0) | (counts == y.shape[0])):
+        which = "no row" if counts[k] == 0 else "every row"
+        raise InputError(f"y: {which} of column {k} is relevant; leave that column out")
+    return Targets(np.arange(y.shape[1]), relevant, "indicator")

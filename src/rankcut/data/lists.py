@@ -1,0 +1,99 @@
+"""Lists: the rows that are ranked against each other, in the compact order that the native losses read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankcut.errors import InputError
+
+
+@dataclass(frozen=True)
+class Lists:
+    """List after list, in each the relevant rows before the others: list l is order[offsets[l]:offsets[l+1]],
+    its first positives[l] rows are relevant. Lists without both kinds are left out and counted."""
+
+    n_rows: int
+    order: NDArray[np.integer[Any]]
+    offsets: NDArray[np.int64]
+    positives: NDArray[np.int64]
+    n_skipped: int
+
+    @property
+    def size(self) -> int:
+        return len(self.order)
+
+    @property
+    def relevant(self) -> NDArray[np.bool_]:
+        """In compact order, which samples are relevant."""
+        middle = self.offsets[:-1] + self.positives
+        return np.arange(self.size) < np.repeat(middle, np.diff(self.offsets))
+
+    def gather(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return values.take(self.order)
+
+    def scatter(self, compact: NDArray[np.float64]) -> NDArray[np.float64]:
+        values = np.zeros(self.n_rows)
+        values[self.order] = compact
+        return values
+
+    @classmethod
+    def build(
+        cls, relevant: NDArray[np.bool_], qid: ArrayLike | None = None, include: NDArray[np.bool_] | None = None
+    ) -> Lists:
+        """One list, or one per query; of the rows marked by `include` only, if given."""
+        if qid is None:
+            return cls._single(relevant, include)
+        codes = query_codes(qid, len(relevant))
+        rows = np.arange(len(relevant)) if include is None else np.flatnonzero(include)
+        rows = rows[np.lexsort((~relevant[rows], codes[rows]))]
+        starts = np.flatnonzero(np.diff(codes[rows], prepend=-1))
+        lengths = np.diff(starts, append=len(rows))
+        positives = np.add.reduceat(relevant[rows].astype(np.int64), starts) if len(starts) else starts
+        usable = (positives > 0) & (positives < lengths)
+        if not usable.any():
+            raise InputError("qid: no list has both a relevant and another row; nothing can be learned from it")
+        order = rows[np.repeat(usable, lengths)]
+        offsets = np.concatenate(([0], np.cumsum(lengths[usable])))
+        return cls(
+            len(relevant), _narrow(order, len(relevant)), offsets, positives[usable], int(np.sum(~usable))
+        )
+
+    @classmethod
+    def _single(cls, relevant: NDArray[np.bool_], include: NDArray[np.bool_] | None) -> Lists:
+        n = len(relevant)
+        first = np.flatnonzero(relevant if include is None else relevant & include)
+        second = np.flatnonzero(~relevant if include is None else ~relevant & include)
+        if len(first) == 0 or len(second) == 0:
+            raise InputError("y: a list needs at least one relevant row and one other")
+        order = np.empty(len(first) + len(second), dtype=_index_type(n))
+        order[: len(first)], order[len(first) :] = first, second
+        return cls(n, order, np.array([0, len(order)]), np.array([len(first)]), 0)
+
+
+def query_codes(qid: ArrayLike, n_rows: int) -> NDArray[np.int64]:
+    """Queries numbered from 0. Any hashable values, in any order of rows."""
+    values = qid if hasattr(qid, "__len__") else np.asarray(qid)
+    if len(values) != n_rows:  # type: ignore[arg-type]
+        raise InputError(f"qid: came with {len(values)} entries for {n_rows} rows; pass one per row")  # type: ignore[arg-type]
+    array = np.asarray(values)
+    if array.ndim == 1 and array.dtype.kind in "biuSUf":
+        if array.dtype.kind == "f" and np.isnan(array).any():
+            raise InputError("qid: came with NaN; every row needs the id of its query")
+        return np.unique(array, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    numbers: dict[Any, int] = {}
+    try:
+        return np.fromiter((numbers.setdefault(q, len(numbers)) for q in values), np.int64, n_rows)  # type: ignore[union-attr]
+    except TypeError as error:
+        raise InputError(f"qid: came with entries that are not hashable ({error}); pass ids") from error
+
+
+def _index_type(n: int) -> type[np.integer[Any]]:
+    return np.int32 if n < 2**31 else np.int64
+
+
+def _narrow(order: NDArray[np.integer[Any]], n: int) -> NDArray[np.integer[Any]]:
+    return order.astype(_index_type(n))

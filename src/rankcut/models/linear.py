@@ -1,0 +1,116 @@
+"""The linear model: the score is the raw number. A loss over lists becomes a risk of raw numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankcut import _core
+from rankcut.data.lists import Lists
+from rankcut.models.easy import EasySamples
+
+Floats = NDArray[np.float64]
+
+
+class LinearRisk:
+    """A loss of linear scores, as the solver sees it (rankcut.solvers.RawRisk).
+
+    Prepared raw numbers are the scores in the lists' compact order, then those of the easy samples if hard
+    constraints keep some apart (`approx`).
+    """
+
+    def __init__(
+        self, lists: Lists, risk: _core.Risk | None, sees: str, *, n_threads: int = 1, easy: EasySamples | None = None
+    ) -> None:
+        self._lists, self._sees = lists, sees
+        self._risk: _core.Risk | NoRisk = NoRisk() if risk is None else risk
+        self._threads = n_threads
+        self._easy = easy
+        self._order = lists.order if easy is None else np.concatenate((lists.order, easy.rows))
+        self._size = lists.size
+
+    def prepare(self, raw: Floats) -> Floats:
+        return raw.take(self._order)
+
+    def scores(self, prepared: Floats) -> Floats:
+        """The scores of the lists' samples, in compact order."""
+        return prepared[: self._size]
+
+    def all_scores(self, prepared: Floats) -> tuple[Floats, NDArray[np.bool_], float, float]:
+        """All scores, which of them are relevant, and the intercepts that hard constraints allow."""
+        relevant = self._lists.relevant
+        if self._easy is None:
+            return prepared, relevant, -np.inf, np.inf
+        low, high = self._easy.interval(prepared[self._size :])
+        return prepared, np.concatenate((relevant, self._easy.relevant)), low, high
+
+    def line(self, start: Floats, direction: Floats) -> _ScoreLine:
+        limit = float("inf")
+        if self._easy is not None:
+            limit = self._easy.reach(start[self._size :], direction[self._size :])
+        return _ScoreLine(self._risk, start[: self._size], direction[: self._size], limit, self._threads)
+
+    def cut(self, point: Floats) -> tuple[float, Floats]:
+        alpha = np.empty(self._size)
+        offset = self._risk.evaluate(point[: self._size], alpha, self._threads)
+        return offset, self._lists.scatter(alpha)
+
+    def hard_cuts(self, point: Floats) -> list[Any]:
+        return [] if self._easy is None else self._easy.violated(point[self._size :])
+
+    def intercept(self, point: Floats) -> float:
+        """The best intercept at these scores, if the loss chooses one."""
+        self._risk.evaluate(point[: self._size], np.empty(self._size), self._threads)
+        return self._risk.shift
+
+    def curvature(self, point: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+        """(weights, vectors, signs) of diag(weights) + Σ signs_k v_k v_kᵀ, over all rows.
+
+        A loss of differences does not see a common shift, so the diagonal overstates its Hessian: what is
+        left is the scatter of each class around its mean, and of the two means (exact if every positive were
+        compared with the mean negative). With several lists the means differ by list; the diagonal has to do.
+        """
+        diagonal = np.empty(self._size)
+        self._risk.curvature(point[: self._size], self._lists.gather(weights), diagonal, self._threads)
+        vectors: list[Floats] = []
+        signs: list[float] = []
+        if self._sees == "shifted scores" and diagonal.sum() > 0:
+            vectors, signs = [diagonal / np.sqrt(diagonal.sum())], [-1.0]
+        elif self._sees == "differences" and len(self._lists.positives) == 1:
+            P = int(self._lists.positives[0])
+            mass = diagonal[:P].sum(), diagonal[P:].sum()
+            if min(mass) > 0:
+                first, second = diagonal.copy(), diagonal.copy()
+                first[P:] = 0.0
+                second[:P] = 0.0
+                between = np.sqrt(0.5 * sum(mass)) * (first / mass[0] - second / mass[1])
+                vectors = [first / np.sqrt(mass[0]), second / np.sqrt(mass[1]), between]
+                signs = [-1.0, -1.0, 1.0]
+        scattered = np.array([self._lists.scatter(v) for v in vectors]).reshape(-1, self._lists.n_rows)
+        return self._lists.scatter(diagonal), scattered, np.array(signs)
+
+
+class _ScoreLine:
+    def __init__(self, risk: _core.Risk | NoRisk, start: Floats, direction: Floats, limit: float, n_threads: int) -> None:
+        self.limit = limit
+        self._risk, self._start, self._direction, self._threads = risk, start, direction, n_threads
+
+    def __call__(self, t: float) -> tuple[float, float]:
+        return self._risk.line(self._start, self._direction, t, self._threads)
+
+
+class NoRisk:
+    """R = 0: what is left when no list has both kinds of samples."""
+
+    shift = 0.0
+
+    def evaluate(self, z: Floats, alpha: Floats, n_threads: int = 1) -> float:
+        return 0.0
+
+    def line(self, z: Floats, direction: Floats, t: float, n_threads: int = 1) -> tuple[float, float]:
+        return 0.0, 0.0
+
+    def curvature(self, z: Floats, alpha: Floats, weight: Floats, n_threads: int = 1) -> None:
+        weight[:] = 0.0

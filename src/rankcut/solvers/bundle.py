@@ -1,0 +1,140 @@
+"""The bundle method as a state machine that is asked for the next point and told the risk there.
+
+It keeps the best point w_b, a model of the risk made of cuts, and a metric if the risk offers curvature. In
+each iteration the driver
+    1. asks for the next point w_q:      `w = bundle.ask()`        (None when the solve has ended)
+    2. lets it search the line w_b → w_q: `t = bundle.search(line)`  and gets the place of the new cut
+    3. tells it the cut there:           `bundle.tell(offset, gradient)`
+so that many problems can advance in lockstep, and no pass over the data is made here.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rankcut.solvers.cuts import Cuts
+from rankcut.solvers.metric import Metric
+from rankcut.solvers.protocol import Floats, Line
+from rankcut.solvers.search import search
+from rankcut.solvers.solution import Status
+
+LINE_ACCURACY = 0.01  # of the gap
+OUTWARD = 0.1  # how far beyond the line's minimum to cut, towards the model's minimiser, once progress is slow
+LOOK_BACK, SLOW = 4, 0.8  # progress is slow if the gap fell to no less than this share in so many iterations
+STUCK = 25  # iterations without any change of either bound
+
+
+class Bundle:
+    def __init__(
+        self,
+        C: float,
+        start: Floats,
+        *,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        nonnegative: bool = True,
+        metric: bool = False,
+    ) -> None:
+        self.C, self.tol, self.max_iter = C, tol, max_iter
+        self.w = np.array(start, dtype=np.float64)  # the best point
+        self.risk = math.inf
+        self.dual_objective = -math.inf
+        self.n_iter = 0
+        self.status: Status | None = None
+        self.metric = Metric() if metric else None
+        self._cuts = Cuts(C, len(self.w), nonnegative=nonnegative)
+        self._next = self.w
+        self._gaps: list[float] = []
+        self._still = 0
+
+    @property
+    def objective(self) -> float:
+        return 0.5 * float(self.w @ self.w) + self.C * self.risk
+
+    @property
+    def gap(self) -> float:
+        """Relative to the objective."""
+        difference = self.objective - self.dual_objective
+        return max(0.0, difference) / max(abs(self.objective), 1e-300)
+
+    def begin(self, risk: float, offset: float, gradient: Floats) -> None:
+        """Told the risk at the start, and a cut that is tight there."""
+        self.risk = risk
+        self.tell(offset, gradient)
+
+    def ask(self) -> Floats | None:
+        """Solve the model: a new lower bound, and the next point to look at. None if the solve has ended."""
+        scale = abs(self.objective)
+        model_minimiser, dual, feasible = self._cuts.solve(0.01 * self.tol * scale)
+        if not feasible:
+            self.status = Status.INFEASIBLE
+            return None
+        self._note_progress(dual)
+        if self.gap <= self.tol:
+            self.status = Status.CONVERGED
+        elif self.n_iter >= self.max_iter:
+            self.status = Status.MAX_ITER
+        elif self._still >= STUCK:
+            self.status = Status.PRECISION
+        if self.status is not None:
+            return None
+        self._next = model_minimiser
+        if self._by_metric():
+            assert self.metric is not None
+            point = self.metric.next_point(self._cuts, self.w, self.C, 0.01 * self._gaps[-1])
+            self._next = model_minimiser if point is None else point
+        return self._next
+
+    def wants_curvature(self, cost: float) -> bool:
+        """Whether the Hessian at the last cut would pay, at a cost in iterations. Asked before `ask`."""
+        return self.metric is not None and self.metric.wants(cost, self.n_iter, patient=self._slow())
+
+    def search(self, line: Line) -> float:
+        """Move to the best point of the line to the point asked for; returns where on it the cut is wanted."""
+        step = self._next - self.w
+        found = search(
+            line,
+            0.5 * float(self.w @ self.w),
+            float(self.w @ step),
+            float(step @ step),
+            self.C,
+            LINE_ACCURACY * self._gaps[-1],
+        )
+        if self._by_metric():
+            assert self.metric is not None
+            self.metric.learn(found.best.t)
+            cut = found.right.t
+        elif self._slow():
+            cut = found.best.t + OUTWARD * max(0.0, 1.0 - found.best.t)
+        else:
+            cut = found.right.t
+        self.moved = found.best.t
+        if found.best.t > 0:
+            self.w = self.w + found.best.t * step
+            self.risk = found.best.risk
+        return min(cut, line.limit)
+
+    def tell(self, offset: float, gradient: Floats) -> None:
+        """A cut: R(w) ≥ offset + gradient·w everywhere."""
+        self._cuts.add(offset, gradient)
+        self.n_iter += 1
+
+    def tell_hard(self, offset: float, gradient: Floats) -> None:
+        """A constraint: offset + gradient·w ≤ 0 at every solution."""
+        self._cuts.add(offset, gradient, hard=True)
+
+    def _slow(self) -> bool:
+        gaps = self._gaps
+        return len(gaps) > LOOK_BACK and gaps[-1] > SLOW * gaps[-1 - LOOK_BACK]
+
+    def _by_metric(self) -> bool:
+        """With slow progress, every other point is the plain model's: kinks decide then, not curvature."""
+        return self.metric is not None and self.metric.ready and not (self._slow() and self.n_iter % 2)
+
+    def _note_progress(self, dual: float) -> None:
+        before = self._gaps[-1] if self._gaps else math.inf
+        self.dual_objective = max(self.dual_objective, dual)
+        self._gaps.append(max(self.objective - self.dual_objective, 1e-300))
+        self._still = self._still + 1 if self._gaps[-1] >= before * (1 - 1e-12) else 0

@@ -1,0 +1,86 @@
+"""The model of the risk: a bundle of cuts R(w) ≥ δ_i + g_i·w, and hard cuts δ_j + g_j·w ≤ 0."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankcut import _core
+from rankcut.solvers.protocol import Floats
+
+IDLE = 60  # a cut without multiplier for so many solves is dropped
+SPARE = 20  # … once so many of them have come together
+
+
+class Cuts:
+    """Holds the cuts and solves the dual of min ½‖w‖² + C max_i(δ_i + g_i·w) subject to the hard cuts:
+
+        maximise D(μ) = δᵀμ − ½‖Σ μ_i g_i‖²,  μ ≥ 0,  Σ_soft μ_i = C,   with w = −Σ μ_i g_i.
+
+    Any feasible μ proves a lower bound of the problem, so dropping cuts never loses the certificate.
+    """
+
+    def __init__(self, C: float, n: int, *, nonnegative: bool) -> None:
+        self._qp = _core.MasterQP(C)
+        self._gradients = np.empty((16, n))
+        self._offsets = np.empty(16)
+        self._hard = np.empty(16, dtype=bool)
+        self._idle = np.empty(16, dtype=np.int64)
+        self.size = 0
+        self._pinned = int(nonnegative)
+        if nonnegative:  # R ≥ 0 is a cut like any other, and turns Σ μ = C into Σ μ ≤ C for the rest
+            self.add(0.0, np.zeros(n))
+
+    @property
+    def gradients(self) -> Floats:
+        return self._gradients[: self.size]
+
+    @property
+    def offsets(self) -> Floats:
+        return self._offsets[: self.size]
+
+    @property
+    def hard(self) -> np.ndarray:
+        return self._hard[: self.size]
+
+    def add(self, offset: float, gradient: Floats, *, hard: bool = False) -> None:
+        i = self.size
+        if i == len(self._offsets):
+            self._grow()
+        self._gradients[i], self._offsets[i], self._hard[i], self._idle[i] = gradient, offset, hard, 0
+        self.size += 1
+        self._qp.add(self.gradients @ gradient, float(offset), hard)
+
+    def set_capacity(self, C: float) -> None:
+        self._qp.set_capacity(C)
+
+    def solve(self, tolerance: float) -> tuple[Floats, float, bool]:
+        """The model's minimiser, the dual value there, and whether the hard cuts can be satisfied."""
+        status = self._qp.solve(tolerance)
+        multipliers = self._qp.multipliers()
+        w = -(multipliers @ self.gradients)
+        dual = float(multipliers @ self.offsets - 0.5 * (w @ w))
+        self._drop_idle(multipliers)
+        return w, dual, status != _core.MasterQP.Status.unbounded
+
+    def _grow(self) -> None:
+        double = 2 * len(self._offsets)
+        for name in ("_gradients", "_offsets", "_hard", "_idle"):
+            old = getattr(self, name)
+            new = np.empty((double, *old.shape[1:]), dtype=old.dtype)
+            new[: self.size] = old[: self.size]
+            setattr(self, name, new)
+
+    def _drop_idle(self, multipliers: Floats) -> None:
+        idle = self._idle[: self.size]
+        idle += 1
+        idle[multipliers > 0] = 0
+        idle[: self._pinned] = 0
+        dead = idle > IDLE
+        if dead.sum() < SPARE:
+            return
+        self._qp.remove(np.flatnonzero(dead))
+        kept = np.flatnonzero(~dead)
+        for name in ("_gradients", "_offsets", "_hard", "_idle"):
+            array = getattr(self, name)
+            array[: len(kept)] = array[kept]
+        self.size = len(kept)

@@ -1,0 +1,103 @@
+"""Minimise any convex risk given by value and subgradient: the user's own, or one of ours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from rankcut.errors import InputError
+from rankcut.solvers.bundle import Bundle
+from rankcut.solvers.protocol import Floats, Line, Risk
+from rankcut.solvers.solution import Record, Solution, Status
+
+
+class _PlainLine:
+    """The line of a risk that offers none: every point costs an evaluation."""
+
+    limit = float("inf")
+
+    def __init__(self, risk: Risk, start: Floats, step: Floats) -> None:
+        self._risk, self._start, self._step = risk, start, step
+
+    def __call__(self, t: float) -> tuple[float, float]:
+        value, gradient = self._risk(self._start + t * self._step)
+        return float(value), float(gradient @ self._step)
+
+
+def minimise(
+    risk: Risk,
+    C: float = 1.0,
+    *,
+    n_features: int | None = None,
+    start: Floats | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    callbacks: Iterable[Callable[[int, Record, Floats], Any]] = (),
+) -> Solution:
+    """Minimise ½‖w‖² + C·risk(w) until the duality gap is at most `tol` times the objective.
+
+    `risk(w)` returns the value and a subgradient. If it has a method `line(w0, w1)`, the line search uses it
+    (see rankcut.solvers.protocol.Line); if it has an attribute `nonnegative` that is False, its multipliers
+    sum to exactly C. Give `n_features` or a `start`. A callback gets (0, record, w); a true answer stops the
+    solve, as Ctrl-C does, with the best point so far.
+    """
+    if start is None and n_features is None:
+        raise InputError("n_features: came as None without a start; pass the length of w")
+    if not (np.isfinite(C) and C > 0):
+        raise InputError(f"C: came as {C!r}; pass a positive finite number")
+    first = np.zeros(int(n_features or 0)) if start is None else np.array(start, dtype=np.float64)
+    bundle = Bundle(C, first, tol=tol, max_iter=max_iter, nonnegative=getattr(risk, "nonnegative", True))
+    history: list[Record] = []
+    began = time.perf_counter()
+    try:
+        _cut(risk, bundle, bundle.w, begin=True)
+        while (target := bundle.ask()) is not None:
+            origin = bundle.w
+            t = bundle.search(_line(risk, origin, target))
+            _cut(risk, bundle, origin + t * (target - origin))
+            record = _record(bundle, time.perf_counter() - began)
+            history.append(record)
+            if any([callback(0, record, bundle.w) for callback in callbacks]):
+                bundle.status = Status.INTERRUPTED
+                break
+    except KeyboardInterrupt:
+        bundle.status = Status.INTERRUPTED
+    history.append(_record(bundle, time.perf_counter() - began))
+    return solution(bundle, (0.0, 0.0), history)
+
+
+def solution(bundle: Bundle, n_passes: tuple[float, float], history: list[Record]) -> Solution:
+    return Solution(
+        w=bundle.w,
+        objective=bundle.objective,
+        dual_objective=bundle.dual_objective,
+        gap=bundle.gap,
+        status=bundle.status or Status.INTERRUPTED,
+        n_iter=bundle.n_iter,
+        n_passes=n_passes,
+        history=history,
+    )
+
+
+def _line(risk: Risk, w0: Floats, w1: Floats) -> Line:
+    own = getattr(risk, "line", None)
+    return _PlainLine(risk, w0, w1 - w0) if own is None else own(w0, w1)
+
+
+def _cut(risk: Risk, bundle: Bundle, w: Floats, *, begin: bool = False) -> None:
+    value, gradient = risk(w)
+    gradient = np.asarray(gradient, dtype=np.float64)
+    if not np.isfinite(value) or not np.all(np.isfinite(gradient)):
+        raise InputError("risk: returned a value or subgradient that is not finite; check the problem's data")
+    offset = float(value) - float(gradient @ w)
+    if begin:
+        bundle.begin(float(value), offset, gradient)
+    else:
+        bundle.tell(offset, gradient)
+
+
+def _record(bundle: Bundle, seconds: float) -> Record:
+    return Record(bundle.objective, bundle.dual_objective, bundle.gap, 0.0, 0.0, seconds)

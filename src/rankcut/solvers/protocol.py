@@ -1,0 +1,67 @@
+"""What a risk is to the solvers. They know nothing of ranking, bags or graphs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Line(Protocol):
+    """The risk along a line, t ↦ (R, dR/dt), and the largest t that hard constraints allow."""
+
+    @property
+    def limit(self) -> float: ...
+
+    def __call__(self, t: float) -> tuple[float, float]: ...
+
+
+class Risk(Protocol):
+    """A convex risk of parameters. It may also offer `line(w0, w1) -> Line`, if that is cheaper than
+    evaluating it again, and `nonnegative` (True unless said otherwise)."""
+
+    def __call__(self, w: Floats, /) -> tuple[float, Floats]:
+        """The risk at w and a subgradient."""
+        ...
+
+
+class HardCut(NamedTuple):
+    """`offset + weights · raw[rows] ≤ 0`, to hold at every solution."""
+
+    offset: float
+    rows: NDArray[np.intp]
+    weights: Floats
+
+
+class Curvature(NamedTuple):
+    """An estimate of a risk's Hessian in raw numbers: diag(weights) + Σ_k signs_k v_k v_kᵀ."""
+
+    weights: Floats
+    vectors: Floats
+    signs: Floats
+
+
+class RawRisk(Protocol):
+    """A convex risk of raw numbers X w, which are linear in w: the solver computes them, so that problems
+    can share passes over X. `prepare` selects and orders what the risk needs of them, linearly."""
+
+    def prepare(self, raw: Floats, /) -> Any: ...
+
+    def line(self, start: Any, direction: Any, /) -> Line:
+        """The risk along start + t · direction, both prepared."""
+        ...
+
+    def cut(self, point: Any, /) -> tuple[float, Floats]:
+        """The (offset, weights) of a cut that is tight at a prepared point: R(raw) ≥ offset + weights · raw."""
+        ...
+
+    def hard_cuts(self, point: Any, /) -> list[HardCut]:
+        """Cuts of the hard constraints that are violated at a prepared point, none if all hold."""
+        ...
+
+    def curvature(self, point: Any, weights: Floats, /) -> tuple[Floats, Floats, Floats]:
+        """The fields of a Curvature at a prepared point whose cut has these weights."""
+        ...
