@@ -6,8 +6,8 @@
 
 namespace rankcut::product {
 
-inline constexpr std::size_t kMaxProblems = 6;    // dense kernels: problems held in registers
-inline constexpr std::size_t kSparseProblems = 8;  // sparse kernels: problems side by side
+inline constexpr std::size_t kMaxProblems = 6;  // dense kernels: problems held in registers
+inline constexpr std::size_t kSparsePack = 8;   // sparse kernels: problems side by side
 
 // A line of `length` numbers is read in vectors of `lanes`; what is left over is read as one vector
 // that ends with the line. `head` is the part of the line in front of that last vector's own
@@ -27,19 +27,20 @@ struct DenseKernels {
                     bool has_last, std::ptrdiff_t last, double* acc, std::size_t ld_acc);
 };
 
+// Lines [first, end) of a compressed matrix. "One" takes one problem. "Many" takes `wide` problems, a
+// multiple of kSparsePack, side by side: those of place c are at c * wide; n_problems of them are real.
 template <class T, class I>
 struct SparseKernels {
-    // Lines [first, end). The "many" take kSparseProblems problems side by side: b[c * 8 + p].
     void (*dots_one)(const I* starts, const I* index, const T* data, std::size_t first,
                      std::size_t end, const double* b, double* out);
     void (*dots_many)(const I* starts, const I* index, const T* data, std::size_t first,
-                      std::size_t end, const double* b, std::size_t n_problems, double* out,
-                      std::size_t ld_out);
+                      std::size_t end, const double* b, std::size_t wide, std::size_t n_problems,
+                      double* out, std::size_t ld_out);
     void (*combine_one)(const I* starts, const I* index, const T* data, std::size_t first,
                         std::size_t end, const double* b, double* out);
     void (*combine_many)(const I* starts, const I* index, const T* data, std::size_t first,
-                         std::size_t end, const double* b, std::size_t n_problems,
-                         std::size_t ldb, double* out);
+                         std::size_t end, const double* b, std::size_t ldb, std::size_t n_problems,
+                         double* out, std::size_t wide);
 };
 
 struct Kernels {

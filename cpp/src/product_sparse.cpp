@@ -15,7 +15,7 @@ namespace {
 
 using product::count_active;
 using product::kernels;
-using product::kSparseProblems;
+using product::kSparsePack;
 using product::threads_for;
 using std::size_t;
 
@@ -38,35 +38,44 @@ size_t share_border(const Compressed<T, I>& x, size_t t, size_t n) {
     return low;
 }
 
-// packed[c * 8 + p] = b[p][c], the problems side by side, zeros for those that are missing.
-void interleave(size_t length, size_t n_problems, const double* b, double* packed, int n_threads) {
+// How many of the problems that are left go side by side, and in how wide a row.
+struct Group {
+    size_t n, wide;
+
+    Group(size_t left, size_t most)
+        : n(std::min(left, most)), wide(n == 1 ? 1 : (n + kSparsePack - 1) / kSparsePack * kSparsePack) {}
+};
+
+// packed[c * wide + p] = b[p][c]: the problems side by side, zeros for those that are missing.
+void interleave(size_t length, const Group& group, const double* b, double* packed, int n_threads) {
     constexpr size_t kBlock = 4096;
     parallel_for((length + kBlock - 1) / kBlock, n_threads, [&](size_t t) {
         for (size_t c = t * kBlock; c < std::min(length, (t + 1) * kBlock); ++c)
-            for (size_t p = 0; p < kSparseProblems; ++p)
-                packed[c * kSparseProblems + p] = p < n_problems ? b[p * length + c] : 0.0;
+            for (size_t p = 0; p < group.wide; ++p)
+                packed[c * group.wide + p] = p < group.n ? b[p * length + c] : 0.0;
     });
 }
 
 template <class T, class I>
 void dots(const Compressed<T, I>& x, size_t n_problems, const double* b, double* out,
           int n_threads) {
+    constexpr size_t kMost = 4 * kSparsePack;
     const auto& kernel = kernels().sparse(T{}, I{});
     const size_t n_lines = x.n_lines(), length = x.length();
     const int threads = threads_for((n_entries(x) + n_lines) * n_problems, n_threads);
     const size_t shares = std::clamp<size_t>((n_entries(x) + n_lines) / 32768, 1, 1024);
-    std::vector<double> packed(n_problems > 1 ? length * kSparseProblems : 0);
-    for (size_t p = 0; p < n_problems; p += kSparseProblems) {
-        const size_t here = std::min(kSparseProblems, n_problems - p);
-        if (here > 1) interleave(length, here, b + p * length, packed.data(), threads);
+    std::vector<double> packed(n_problems > 1 ? length * Group(n_problems, kMost).wide : 0);
+    for (size_t p = 0; p < n_problems; p += kMost) {
+        const Group group(n_problems - p, kMost);
+        if (group.n > 1) interleave(length, group, b + p * length, packed.data(), threads);
         parallel_for(shares, threads, [&](size_t t) {
             const size_t first = share_border(x, t, shares), end = share_border(x, t + 1, shares);
             double* to = out + p * n_lines;
-            if (here == 1)
+            if (group.n == 1)
                 kernel.dots_one(x.starts, x.index, x.data, first, end, b + p * length, to);
             else
-                kernel.dots_many(x.starts, x.index, x.data, first, end, packed.data(), here, to,
-                                 n_lines);
+                kernel.dots_many(x.starts, x.index, x.data, first, end, packed.data(), group.wide,
+                                 group.n, to, n_lines);
         });
     }
 }
@@ -81,29 +90,30 @@ size_t line_blocks(size_t entries, size_t length) {
 template <class T, class I>
 void combine(const Compressed<T, I>& x, size_t n_problems, const double* b, double* out,
              int n_threads) {
+    constexpr size_t kMost = 2 * kSparsePack;  // the sums take memory
     const auto& kernel = kernels().sparse(T{}, I{});
     const size_t n_lines = x.n_lines(), length = x.length();
     const int threads = threads_for((n_entries(x) + n_lines) * n_problems, n_threads);
     const size_t n_blocks = line_blocks(n_entries(x), length);
-    const size_t most = n_problems > 1 ? kSparseProblems : 1;
-    std::vector<double> sums(n_blocks * length * most);
-    for (size_t p = 0; p < n_problems; p += kSparseProblems) {
-        const size_t here = std::min(kSparseProblems, n_problems - p);
-        const size_t wide = here > 1 ? kSparseProblems : 1;
+    std::vector<double> sums(n_blocks * length * Group(n_problems, kMost).wide);
+    for (size_t p = 0; p < n_problems; p += kMost) {
+        const Group group(n_problems - p, kMost);
+        const size_t wide = group.wide;
         parallel_for(n_blocks, threads, [&](size_t block) {
             const size_t first = share_border(x, block, n_blocks);
             const size_t end = share_border(x, block + 1, n_blocks);
             const double* from = b + p * n_lines;
             double* mine = sums.data() + block * length * wide;
             std::fill_n(mine, length * wide, 0.0);
-            if (here == 1)
+            if (group.n == 1)
                 kernel.combine_one(x.starts, x.index, x.data, first, end, from, mine);
             else
-                kernel.combine_many(x.starts, x.index, x.data, first, end, from, here, n_lines, mine);
+                kernel.combine_many(x.starts, x.index, x.data, first, end, from, n_lines,
+                                    group.n, mine, wide);
         });
         constexpr size_t kColumns = 4096;
         parallel_for((length + kColumns - 1) / kColumns, threads, [&](size_t t) {
-            for (size_t q = 0; q < here; ++q)
+            for (size_t q = 0; q < group.n; ++q)
                 for (size_t c = t * kColumns; c < std::min(length, (t + 1) * kColumns); ++c) {
                     double sum = sums[c * wide + q];
                     for (size_t block = 1; block < n_blocks; ++block)

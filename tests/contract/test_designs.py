@@ -87,7 +87,8 @@ def _pull_weights(k: int, n: int, share: float = 0.5) -> np.ndarray:
 def _assert_close(got: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
     """Equal to left @ right up to 1e-12 of the size of what was summed."""
     size = np.abs(left) @ np.abs(right)
-    assert got.dtype == np.float64 and got.flags.c_contiguous
+    assert got.dtype == np.float64
+    assert got.flags.c_contiguous
     assert np.all(np.abs(got - left @ right) <= 1e-12 * size)
 
 
@@ -162,7 +163,8 @@ def test_rows(kind: Any, dtype: type) -> None:
     X = _matrix(30, 6, dtype)
     design = make_design(kind(X.copy()), n_threads=1)
     rows = design.rows([4, 0, 29, 4])
-    assert rows.dtype == np.float64 and rows.flags.c_contiguous
+    assert rows.dtype == np.float64
+    assert rows.flags.c_contiguous
     assert np.array_equal(rows, X[[4, 0, 29, 4]])
     assert design.rows(np.array([], dtype=np.intp)).shape == (0, 6)
     assert design.passes == Passes(0.0, 0.0)
@@ -310,7 +312,7 @@ def test_broken_sparse_structure(X: Any, message: str) -> None:
 def test_sparse_lengths_that_differ(part: str) -> None:
     X = sp.csr_matrix(np.ones((4, 3)))
     setattr(X, part, getattr(X, part)[:-1])
-    with pytest.raises(ValueError, match="length|entr"):
+    with pytest.raises(ValueError, match=r"length|entr"):
         make_design(X, n_threads=1)
 
 

@@ -26,8 +26,7 @@ class DenseDesign(Design):
         check_dtype("X", X.dtype, (np.float32, np.float64))
         if not _is_readable(X):
             raise TypeError(
-                "neither the rows nor the columns of X are contiguous in memory; "
-                "pass np.ascontiguousarray(X)"
+                "neither the rows nor the columns of X are contiguous in memory; pass np.ascontiguousarray(X)"
             )
         super().__init__(X.shape[0], X.shape[1], n_threads)
         self._X = X
@@ -45,7 +44,4 @@ class DenseDesign(Design):
 def _is_readable(X: NDArray[Any]) -> bool:
     if not X.flags.aligned or any(stride % X.itemsize for stride in X.strides):
         return False
-    return any(
-        length <= 1 or stride == X.itemsize
-        for length, stride in zip(X.shape, X.strides, strict=True)
-    )
+    return any(length <= 1 or stride == X.itemsize for length, stride in zip(X.shape, X.strides, strict=True))

@@ -55,7 +55,7 @@ class SparseDesign(Design):
         self._kernel.scores(W, out, self.n_threads)
 
     def _pull(self, A: Float64, out: Float64) -> int:
-        return self._kernel.pull(A, out, self.n_threads)
+        return int(self._kernel.pull(A, out, self.n_threads))
 
 
 def _as_type_of(indices: Any, indptr: Any) -> Any:

@@ -22,7 +22,7 @@ from rankcut.solvers.solution import Status
 
 LINE_ACCURACY = 0.01  # of the gap
 OUTWARD = 0.1  # how far beyond the line's minimum to cut, towards the model's minimiser, once progress is slow
-LOOK_BACK, SLOW = 4, 0.8  # progress is slow if the gap fell to no less than this share in so many iterations
+LOOK_BACK, SLOW = 4, 0.6  # progress is slow if the gap fell to no less than this share in so many iterations
 STUCK = 25  # iterations without any change of either bound
 
 
@@ -102,14 +102,12 @@ class Bundle:
             self.C,
             LINE_ACCURACY * self._gaps[-1],
         )
-        if self._by_metric():
-            assert self.metric is not None
-            self.metric.learn(found.best.t)
-            cut = found.right.t
-        elif self._slow():
+        if self._slow():
             cut = found.best.t + OUTWARD * max(0.0, 1.0 - found.best.t)
         else:
             cut = found.right.t
+            if self.metric is not None and self._by_metric():
+                self.metric.learn(found.best.t)
         self.moved = found.best.t
         if found.best.t > 0:
             self.w = self.w + found.best.t * step
