@@ -115,10 +115,10 @@ core-threads: $(VENV)/.built-with
 # --- the package ------------------------------------------------------------------------------------
 
 pytest: $(VENV)/.tested-with $(VENV)/.installed
-	$(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --durations=5 -m "not slow" $(PYTEST_ARGS)
 
 pytest-all: $(VENV)/.tested-with $(VENV)/.installed
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --durations=5 $(PYTEST_ARGS)
 
 stubs: $(VENV)/.tested-with $(VENV)/.installed
 	$(BIN)/python tools/stubs.py

@@ -74,23 +74,30 @@ void sort_falling(const double* score, const std::uint32_t* chosen, std::size_t 
     for (std::size_t i = 0; i < n; ++i) order[i] = static_cast<std::uint32_t>(keys[i]);
 }
 
-ScoreHistogram::ScoreHistogram(const double* score, std::size_t n, double floor, double ceiling)
-    : floor_(floor), ceiling_(ceiling), above_(bins, 0) {
+ScoreHistogram::ScoreHistogram(const double* score, std::size_t n, double floor, double ceiling,
+                               std::vector<std::uint16_t>& bin_of)
+    : floor_(floor), ceiling_(ceiling), bin_of_(bin_of), above_(bins, 0) {
+    constexpr double last = bins - 1;
+    const double width = ceiling - floor, unit = last / width;
+    const bool steep = unit > 1e300;  // a range so small that its inverse overflows
+    bin_of.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {  // bin 1 starts at the floor; no branches, so that it vectorises
+        const double x = steep ? (score[i] - floor) / width * last : (score[i] - floor) * unit;
+        bin_of[i] = static_cast<std::uint16_t>(static_cast<std::int32_t>(std::min(std::max(x + 1.0, 0.0), last)));
+    }
     std::array<std::uint32_t, bins> count{};
-    for (std::size_t i = 0; i < n; ++i)
-        if (score[i] > floor) ++count[bin_of(score[i])];
+    for (const std::uint16_t bin : bin_of) ++count[bin];
     for (std::size_t bin = bins - 1; bin > 0; --bin) above_[bin - 1] = above_[bin] + count[bin];
 }
 
-void ScoreHistogram::collect(const double* score, std::size_t n, std::size_t lowest,
-                             std::vector<std::uint32_t>& chosen) const {
-    chosen.resize(n);
+void ScoreHistogram::collect(std::size_t lowest, std::vector<std::uint32_t>& chosen) const {
+    chosen.resize(lowest == 0 ? bin_of_.size() : above_[lowest - 1]);
     std::size_t kept = 0;
-    for (std::size_t i = 0; i < n; ++i) {  // no branch: write always, advance only past the kept
+    const std::size_t n = chosen.size();
+    for (std::size_t i = 0; kept < n; ++i) {  // no branch inside: write always, advance only past the kept
         chosen[kept] = static_cast<std::uint32_t>(i);
-        kept += static_cast<std::size_t>(score[i] > floor_ && bin_of(std::max(score[i], floor_)) >= lowest);
+        kept += static_cast<std::size_t>(bin_of_[i] >= lowest);
     }
-    chosen.resize(kept);
 }
 
 }  // namespace rankcut

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include "product_kernels.hpp"
 #include "rankcut/product.hpp"
@@ -38,13 +38,22 @@ size_t share_border(const Compressed<T, I>& x, size_t t, size_t n) {
     return low;
 }
 
-// How many of the problems that are left go side by side, and in how wide a row.
+// How many of the problems that are left go side by side, and in how wide a row: as many as still let
+// the rows stay in the second cache, or one pack. If not even that does, two are faster one by one.
 struct Group {
     size_t n, wide;
 
-    Group(size_t left, size_t most)
-        : n(std::min(left, most)), wide(n == 1 ? 1 : (n + kSparsePack - 1) / kSparsePack * kSparsePack) {}
+    Group(size_t left, size_t length) {
+        constexpr size_t kCache = 1 << 17;
+        const size_t packs = std::clamp<size_t>(kCache / kSparsePack / std::max<size_t>(1, length), 1, 4);
+        const bool alone = left == 1 || (left == 2 && length * kSparsePack > kCache);
+        n = alone ? 1 : std::min(left, packs * kSparsePack);
+        wide = alone ? 1 : (n + kSparsePack - 1) / kSparsePack * kSparsePack;
+    }
 };
+
+// Memory that is written before it is read.
+std::unique_ptr<double[]> scratch(size_t n) { return std::unique_ptr<double[]>(new double[n]); }
 
 // packed[c * wide + p] = b[p][c]: the problems side by side, zeros for those that are missing.
 void interleave(size_t length, const Group& group, const double* b, double* packed, int n_threads) {
@@ -59,22 +68,22 @@ void interleave(size_t length, const Group& group, const double* b, double* pack
 template <class T, class I>
 void dots(const Compressed<T, I>& x, size_t n_problems, const double* b, double* out,
           int n_threads) {
-    constexpr size_t kMost = 4 * kSparsePack;
     const auto& kernel = kernels().sparse(T{}, I{});
     const size_t n_lines = x.n_lines(), length = x.length();
     const int threads = threads_for((n_entries(x) + n_lines) * n_problems, n_threads);
     const size_t shares = std::clamp<size_t>((n_entries(x) + n_lines) / 32768, 1, 1024);
-    std::vector<double> packed(n_problems > 1 ? length * Group(n_problems, kMost).wide : 0);
-    for (size_t p = 0; p < n_problems; p += kMost) {
-        const Group group(n_problems - p, kMost);
-        if (group.n > 1) interleave(length, group, b + p * length, packed.data(), threads);
+    const auto packed = scratch(length * Group(n_problems, length).wide);
+    for (size_t p = 0, n = 0; p < n_problems; p += n) {
+        const Group group(n_problems - p, length);
+        n = group.n;
+        if (group.n > 1) interleave(length, group, b + p * length, packed.get(), threads);
         parallel_for(shares, threads, [&](size_t t) {
             const size_t first = share_border(x, t, shares), end = share_border(x, t + 1, shares);
             double* to = out + p * n_lines;
             if (group.n == 1)
                 kernel.dots_one(x.starts, x.index, x.data, first, end, b + p * length, to);
             else
-                kernel.dots_many(x.starts, x.index, x.data, first, end, packed.data(), group.wide,
+                kernel.dots_many(x.starts, x.index, x.data, first, end, packed.get(), group.wide,
                                  group.n, to, n_lines);
         });
     }
@@ -84,26 +93,41 @@ void dots(const Compressed<T, I>& x, size_t n_problems, const double* b, double*
 // matrix alone, and is such that the sums take little memory beside it.
 size_t line_blocks(size_t entries, size_t length) {
     const size_t least = entries >= 4 * length ? 2 : 1;
-    return std::clamp<size_t>(entries / std::max<size_t>(1, 8 * length), least, 8);
+    return std::clamp<size_t>(entries / std::max<size_t>(1, 16 * length), least, 8);
+}
+
+void add_up(double* sums, size_t n_blocks, size_t length, const Group& group, double* out,
+            int n_threads) {
+    constexpr size_t kColumns = 512;
+    parallel_for((length + kColumns - 1) / kColumns, n_threads, [&](size_t t) {
+        const size_t from = t * kColumns, n = std::min(kColumns, length - from);
+        double* all = sums + from * group.wide;
+        for (size_t block = 1; block < n_blocks; ++block) {
+            const double* more = all + block * length * group.wide;
+            for (size_t i = 0; i < n * group.wide; ++i) all[i] += more[i];
+        }
+        for (size_t q = 0; q < group.n; ++q)
+            for (size_t c = 0; c < n; ++c) out[q * length + from + c] = all[c * group.wide + q];
+    });
 }
 
 template <class T, class I>
 void combine(const Compressed<T, I>& x, size_t n_problems, const double* b, double* out,
              int n_threads) {
-    constexpr size_t kMost = 2 * kSparsePack;  // the sums take memory
     const auto& kernel = kernels().sparse(T{}, I{});
     const size_t n_lines = x.n_lines(), length = x.length();
     const int threads = threads_for((n_entries(x) + n_lines) * n_problems, n_threads);
     const size_t n_blocks = line_blocks(n_entries(x), length);
-    std::vector<double> sums(n_blocks * length * Group(n_problems, kMost).wide);
-    for (size_t p = 0; p < n_problems; p += kMost) {
-        const Group group(n_problems - p, kMost);
+    const auto sums = scratch(n_blocks * length * Group(n_problems, length).wide);
+    for (size_t p = 0, n = 0; p < n_problems; p += n) {
+        const Group group(n_problems - p, length);
+        n = group.n;
         const size_t wide = group.wide;
         parallel_for(n_blocks, threads, [&](size_t block) {
             const size_t first = share_border(x, block, n_blocks);
             const size_t end = share_border(x, block + 1, n_blocks);
             const double* from = b + p * n_lines;
-            double* mine = sums.data() + block * length * wide;
+            double* mine = sums.get() + block * length * wide;
             std::fill_n(mine, length * wide, 0.0);
             if (group.n == 1)
                 kernel.combine_one(x.starts, x.index, x.data, first, end, from, mine);
@@ -111,16 +135,7 @@ void combine(const Compressed<T, I>& x, size_t n_problems, const double* b, doub
                 kernel.combine_many(x.starts, x.index, x.data, first, end, from, n_lines,
                                     group.n, mine, wide);
         });
-        constexpr size_t kColumns = 4096;
-        parallel_for((length + kColumns - 1) / kColumns, threads, [&](size_t t) {
-            for (size_t q = 0; q < group.n; ++q)
-                for (size_t c = t * kColumns; c < std::min(length, (t + 1) * kColumns); ++c) {
-                    double sum = sums[c * wide + q];
-                    for (size_t block = 1; block < n_blocks; ++block)
-                        sum += sums[(block * length + c) * wide + q];
-                    out[(p + q) * length + c] = sum;
-                }
-        });
+        add_up(sums.get(), n_blocks, length, group, out + p * length, threads);
     }
 }
 

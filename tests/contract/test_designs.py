@@ -18,19 +18,16 @@ from hypothesis import strategies as st
 from rankcut import _core
 from rankcut.designs import Design, Passes, make_design
 
-SHAPES = [(1, 1), (1, 9), (9, 1), (2, 3), (7, 8), (33, 17), (100, 5), (3000, 130), (700, 2100)]
+SHAPES = [(1, 1), (1, 9), (9, 1), (2, 3), (7, 8), (33, 17), (100, 5), (300, 130), (40, 2100)]
 PROBLEMS = [1, 2, 3, 6, 7, 8, 9, 13, 70]
 
 
 def _unsorted(X: Any) -> sp.csr_matrix:
     """Rows backwards, and every entry split into two halves."""
     X = X.tocsr()
-    data, indices = np.empty(2 * X.nnz, X.dtype), np.empty(2 * X.nnz, X.indices.dtype)
-    for i in range(X.shape[0]):
-        row = slice(X.indptr[i], X.indptr[i + 1])
-        two = slice(2 * X.indptr[i], 2 * X.indptr[i + 1])
-        data[two] = np.tile(X.data[row][::-1] / 2, 2)
-        indices[two] = np.tile(X.indices[row][::-1], 2)
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    order = np.lexsort((-np.arange(2 * X.nnz), np.tile(row, 2)))
+    data, indices = np.tile(X.data / 2, 2)[order], np.tile(X.indices, 2)[order]
     return sp.csr_matrix((data, indices, 2 * X.indptr), shape=X.shape)
 
 
@@ -108,7 +105,7 @@ def test_products_are_numpys(kind: Any, dtype: type, shape: tuple[int, int]) -> 
     design = make_design(kind(X.copy()), n_threads=2)
     exact = X.astype(np.float64)
     assert (design.n_rows, design.n_columns) == shape
-    for k in PROBLEMS:
+    for k in PROBLEMS if shape[1] < 1000 else (1, 10):
         W, A = _weights(k, shape[1]), _pull_weights(k, shape[0])
         _assert_close(design.scores(W), W, exact.T)
         _assert_close(design.pull(A), A, exact)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from rankcut.errors import InputError
@@ -60,6 +61,8 @@ def targets(y: Any, n_rows: int) -> Targets:
         raise InputError(f"y: came with {len(y)} entries for {n_rows} rows of X; pass one per row")
     if y.ndim == 2 and y.shape[1] > 1:
         return _indicator(y)
+    if y.ndim == 2:
+        y = column_or_1d(y, warn=True)
     if y.dtype.kind == "f" and np.isnan(y).any():
         raise InputError("y: Input y contains NaN; drop the rows without a label")
     try:

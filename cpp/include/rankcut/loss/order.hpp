@@ -10,6 +10,7 @@ namespace rankcut {
 // Buffers that one thread reuses from call to call; they grow to the largest list seen.
 struct Scratch {
     std::vector<std::uint64_t> keys, swap;  // keys: (quantised score, position) of the sorted entries
+    std::vector<std::uint16_t> bin_of;      // the negatives' bins in the histogram of their scores
     std::vector<std::uint32_t> candidates;  // positions of the negatives that may matter, as they come
     std::vector<std::uint32_t> positives;   // positions of the positives, best first
     std::vector<std::uint32_t> negatives;   // positions of the negatives that may matter, best first
@@ -28,23 +29,22 @@ class ScoreHistogram {
   public:
     static constexpr std::size_t bins = 2048;
 
-    ScoreHistogram(const double* score, std::size_t n, double floor, double ceiling);
+    // `floor` < `ceiling` = the largest score. `bin_of` keeps each score's bin; 0 is for those up to the floor.
+    ScoreHistogram(const double* score, std::size_t n, double floor, double ceiling,
+                   std::vector<std::uint16_t>& bin_of);
 
     // The number of scores in bins above `bin`: every score in `bin` has at least this rank (from 0).
     std::size_t above(std::size_t bin) const { return above_[bin]; }
-    // No score in `bin` or below it is larger than this.
+    // No score in `bin` or below it is larger than this (half a bin is left for rounding).
     double upper_edge(std::size_t bin) const {
-        return floor_ + (static_cast<double>(bin) + 1.5) / bins * (ceiling_ - floor_);
+        return floor_ + (static_cast<double>(bin) + 0.5) / (bins - 1) * (ceiling_ - floor_);
     }
     // Positions of all scores in `lowest` or a higher bin, in their given order.
-    void collect(const double* score, std::size_t n, std::size_t lowest, std::vector<std::uint32_t>& chosen) const;
+    void collect(std::size_t lowest, std::vector<std::uint32_t>& chosen) const;
 
   private:
-    std::size_t bin_of(double score) const {
-        const double x = (score - floor_) / (ceiling_ - floor_) * static_cast<double>(bins);
-        return x >= static_cast<double>(bins) ? bins - 1 : static_cast<std::size_t>(x);
-    }
     double floor_, ceiling_;
+    const std::vector<std::uint16_t>& bin_of_;
     std::vector<std::size_t> above_;
 };
 

@@ -73,8 +73,8 @@ class Staircase {
         for (std::size_t j = 1; j < list_.N; ++j) ceiling = ceiling < t[j] ? t[j] : ceiling;
         chosen.clear();
         if (ceiling <= floor) return;
-        const ScoreHistogram histogram(t, list_.N, floor, ceiling);
-        std::size_t low = 0, high = ScoreHistogram::bins - 1;  // the lowest bin that may matter is in [low, high]
+        const ScoreHistogram histogram(t, list_.N, floor, ceiling, scratch_.bin_of);
+        std::size_t low = 1, high = ScoreHistogram::bins - 1;  // the lowest bin that may matter is in [low, high]
         while (low < high) {
             const std::size_t bin = (low + high) / 2;
             if (histogram.upper_edge(bin) > threshold(histogram.above(bin) + 1)) {
@@ -83,7 +83,7 @@ class Staircase {
                 low = bin + 1;
             }
         }
-        histogram.collect(t, list_.N, low, scratch_.candidates);
+        histogram.collect(low, scratch_.candidates);
         sort_falling(t, scratch_.candidates.data(), scratch_.candidates.size(), scratch_, chosen);
     }
 
