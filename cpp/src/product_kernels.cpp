@@ -4,6 +4,7 @@
 // vectors and number of registers, and it needs support by the C library that not all have.
 #include "product_kernels.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <vector>
 
@@ -112,13 +113,14 @@ const Kernels& kernels() { return choices()[chosen.load()].kernels; }
 
 std::size_t count_active(std::size_t n_problems, std::size_t n, const double* b) {
     constexpr std::size_t kBlock = 4096;
-    unsigned char active[kBlock];
+    bool active[kBlock];
     std::size_t count = 0;
     for (std::size_t first = 0; first < n; first += kBlock) {
         const std::size_t here = n - first < kBlock ? n - first : kBlock;
-        for (std::size_t i = 0; i < here; ++i) active[i] = 0;
+        std::fill_n(active, here, false);
         for (std::size_t p = 0; p < n_problems; ++p)
-            for (std::size_t i = 0; i < here; ++i) active[i] |= b[p * n + first + i] != 0.0;
+            for (std::size_t i = 0; i < here; ++i)
+                active[i] |= b[p * n + first + i] != 0.0;
         for (std::size_t i = 0; i < here; ++i) count += active[i];
     }
     return count;

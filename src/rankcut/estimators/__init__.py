@@ -1,5 +1,6 @@
 """scikit-learn estimators: they translate fit and predict into the parts, nothing more."""
 
 from rankcut.estimators.rank_svm import RankSVM
+from rankcut.estimators.rank_svm_cv import RankSVMCV
 
-__all__ = ["RankSVM"]
+__all__ = ["RankSVM", "RankSVMCV"]

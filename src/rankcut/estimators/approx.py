@@ -29,7 +29,7 @@ def hard_problem(
     hinge = losses.get("hinge", shifted=True)
     inner = design.n_threads if len(lists) == 1 else 1
     stage1 = [LinearRisk(each, hinge.bind(each), hinge.sees, n_threads=inner) for each in lists]
-    solved = estimator._solve(design, [Problem(risk, estimator.C) for risk in stage1])
+    solved = estimator._solve(design, [Problem(risk, [estimator.C]) for risk in stage1])
     risks, problems = [], []
     for each, risk, (solution, scores) in zip(lists, stage1, solved, strict=True):
         hard, easy = split(each, scores + risk.intercept(scores), estimator.approx)
@@ -37,7 +37,7 @@ def hard_problem(
         risks.append(LinearRisk(hard, bound, loss.sees, n_threads=inner, easy=easy))
         # Lists whose hard samples are all of one kind have R = 0; the mean is over all lists.
         share = len(hard.positives) / len(each.positives)
-        problems.append(Problem(risks[-1], estimator.C * (share or 1.0), solution.w))
+        problems.append(Problem(risks[-1], [estimator.C * (share or 1.0)], solution.w))
     return risks, problems
 
 

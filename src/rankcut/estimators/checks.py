@@ -6,28 +6,59 @@ import math
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from rankcut.errors import InputError
+from rankcut.selection.choice import RULES
 
 
 def check_parameters(estimator: Any) -> None:
+    """Of RankSVM."""
     positive("C", estimator.C)
-    positive("tol", estimator.tol)
-    if not isinstance(estimator.max_iter, Integral) or estimator.max_iter < 1:
-        raise InputError(f"max_iter: came as {estimator.max_iter!r}; pass a whole number of at least 1")
-    n_jobs = estimator.n_jobs
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-        raise InputError(f"n_jobs: came as {n_jobs!r}; pass a number of threads, -1 or None for all cores")
+    _check_solver(estimator)
+    if estimator.approx is not None:
+        if estimator.loss != "ap":
+            raise InputError(f"approx: came with loss={estimator.loss!r}; it only works with loss='ap'")
+        if not isinstance(estimator.approx, Real) or not 0 < float(estimator.approx) <= 1:
+            raise InputError(f"approx: came as {estimator.approx!r}; pass a share in (0, 1], or None")
     if estimator.positive_weight is not None:
         if estimator.loss != "hinge":
             raise InputError(f"positive_weight: came with loss={estimator.loss!r}; it only weighs in loss='hinge'")
         positive("positive_weight", estimator.positive_weight)
-    if estimator.approx is not None:
-        if estimator.loss != "ap":
-            raise InputError(f"approx: came with loss={estimator.loss!r}; it only works with loss='ap'")
-        if not isinstance(estimator.approx, Real) or not 0 < estimator.approx <= 1:
-            raise InputError(f"approx: came as {estimator.approx!r}; pass a share in (0, 1], or None")
+
+
+def check_cv_parameters(estimator: Any) -> list[float]:
+    """Of RankSVMCV; returns the path of C, rising."""
+    _check_solver(estimator)
+    positive("max_memory", estimator.max_memory)
+    if estimator.rule not in RULES:
+        raise InputError(f"rule: came as {estimator.rule!r}; pass one of {', '.join(RULES)}")
+    Cs = estimator.Cs
+    if isinstance(Cs, Integral) and not isinstance(Cs, bool):
+        if Cs < 1:
+            raise InputError(f"Cs: came as {Cs!r}; pass a number of values of at least 1, or the values")
+        return [float(C) for C in np.logspace(-1, 4, int(Cs))]
+    if isinstance(Cs, str) or not hasattr(Cs, "__len__") or len(Cs) == 0:
+        raise InputError(f"Cs: came as {Cs!r}; pass a number of values, or a sequence of positive values")
+    for C in Cs:
+        positive("Cs", C)
+    return sorted({float(C) for C in Cs})
+
+
+def _check_solver(estimator: Any) -> None:
+    positive("tol", estimator.tol)
+    whole("max_iter", estimator.max_iter)
+    n_jobs = estimator.n_jobs
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise InputError(f"n_jobs: came as {n_jobs!r}; pass a number of threads, -1 or None for all cores")
+
+
+def whole(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
+        raise InputError(f"{name}: came as {value!r}; pass a whole number of at least 1")
 
 
 def positive(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real) or not (math.isfinite(value) and value > 0):
+    fits = isinstance(value, Real) and not isinstance(value, bool)
+    if not fits or not (math.isfinite(value) and value > 0):
         raise InputError(f"{name}: came as {value!r}; pass a positive finite number")

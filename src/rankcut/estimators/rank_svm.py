@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import os
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from rankcut import losses
 from rankcut.data.arrays import check_X
-from rankcut.data.labels import Targets, targets
+from rankcut.data.labels import targets
 from rankcut.data.lists import Lists
 from rankcut.designs import Design, make_design
-from rankcut.errors import ConvergenceWarning, InputError
 from rankcut.estimators.approx import hard_problem
+from rankcut.estimators.base import LinearRanker, each, intercept, threads, warn_skipped, warn_unfinished
 from rankcut.estimators.checks import check_parameters
-from rankcut.estimators.intercept import balanced_intercept
 from rankcut.models import LinearRisk
-from rankcut.solvers import Problem, Solution, Status, minimise_together
+from rankcut.solvers import Problem, Solution, minimise_together
 from rankcut.solvers.progress import Progress
 
 Floats = NDArray[np.float64]
 
 
-class RankSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class RankSVM(LinearRanker):
     """Linear ranker that puts the relevant samples first, by optimising the ranking measure itself.
 
     It minimises ``½‖w‖² + C·R(w)`` to a duality gap that is reported, R being the structured hinge of the
@@ -138,125 +132,62 @@ class RankSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         query, and the risk is the mean over queries. None makes one list of all rows.
         """
         check_parameters(self)
-        loss = self._loss()
+        loss = linear_loss(self.loss, self.oracle, self.positive_weight, self.fit_intercept)
         X = check_X(self, X, reset=True)
         goal = targets(y, X.shape[0])
-        design = make_design(X, n_threads=_threads(self.n_jobs))
+        design = make_design(X, n_threads=threads(self.n_jobs))
         lists = [Lists.build(relevant, qid) for relevant in goal.relevant]
-        _warn_skipped(lists)
+        warn_skipped(lists)
         inner = design.n_threads if len(lists) == 1 else 1
         with threadpool_limits(limits=1, user_api="blas"):  # our threads, and the same result for any number
             if self.approx is None:
-                risks = [LinearRisk(each, loss.bind(each), loss.sees, n_threads=inner) for each in lists]
-                results = self._solve(design, [Problem(r, self.C, s) for r, s in zip(risks, self._starts(design, goal), strict=True)])
+                risks = [LinearRisk(part, loss.bind(part), loss.sees, n_threads=inner) for part in lists]
+                starts = self._starts(len(lists), design)
+                problems = [Problem(risk, [self.C], start) for risk, start in zip(risks, starts, strict=True)]
             else:
                 risks, problems = hard_problem(self, design, lists, loss)
-                results = self._solve(design, problems)
-        self._keep(goal, design, [solution for solution, _ in results])
-        self.intercept_ = self._intercepts(lists, risks, [point for _, point in results])
-        self.n_lists_ = _each([len(each.positives) for each in lists])
-        self.n_skipped_lists_ = _each([each.n_skipped for each in lists])
-        self._warn_unfinished()
+            results = self._solve(design, problems)
+        solutions = [solution for solution, _ in results]
+        self.classes_, self._kind = goal.classes, goal.kind
+        self._keep(solutions)
+        self.intercept_ = np.zeros(len(risks))
+        if self.fit_intercept:
+            points = (point for _, point in results)
+            self.intercept_[:] = [intercept(r, loss.sees, point) for r, point in zip(risks, points, strict=True)]
+        self.n_passes_ = design.passes
+        self.n_lists_ = each([len(part.positives) for part in lists])
+        self.n_skipped_lists_ = each([part.n_skipped for part in lists])
+        warn_unfinished(solutions, self.tol)
         return self
 
-    def decision_function(self, X: Any) -> Floats:
-        """Scores X @ coef_.T + intercept_; higher means more relevant."""
-        check_is_fitted(self)
-        X = check_X(self, X, reset=False)
-        scores = make_design(X, n_threads=_threads(self.n_jobs)).scores(self.coef_).T + self.intercept_
-        return scores.ravel() if len(self.coef_) == 1 else scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Labels by the sign of the score; for more than two classes the one with the highest."""
-        scores = self.decision_function(X)
-        if self._kind == "indicator":
-            return (scores.reshape(len(scores), -1) > 0).astype(int)
-        index = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[index]
-
-    def rank(self, X: Any) -> NDArray[np.intp]:
-        """Row numbers, best first; of shape (n, K) with a column per ranker for K > 1."""
-        return np.argsort(-self.decision_function(X), axis=0, kind="stable")
-
-    def _loss(self) -> losses.Loss:
-        options: dict[str, Any] = {}
-        if self.loss == "ap":
-            options["oracle"] = self.oracle
-        if self.loss == "hinge":
-            options["positive_weight"] = 1.0 if self.positive_weight is None else self.positive_weight
-            options["shifted"] = self.fit_intercept
-        return losses.get(self.loss, **options)
-
-    def _starts(self, design: Design, goal: Targets) -> list[Floats | None]:
+    def _starts(self, n_problems: int, design: Design) -> list[Floats | None]:
         last = getattr(self, "coef_", None) if self.warm_start else None
-        if last is None or last.shape != (len(goal.relevant), design.n_columns):
-            return [None] * len(goal.relevant)
+        if last is None or last.shape != (n_problems, design.n_columns):
+            return [None] * n_problems
         return list(last)
 
     def _solve(self, design: Design, problems: list[Problem]) -> list[tuple[Solution, Floats]]:
+        """Each problem's solution, and its prepared scores."""
         callbacks = list(self.callbacks or ())
         if self.verbose:
             callbacks.append(Progress(len(problems), self.tol))
-        return minimise_together(design, problems, tol=self.tol, max_iter=self.max_iter, callbacks=callbacks)
-
-    def _keep(self, goal: Targets, design: Design, solutions: list[Solution]) -> None:
-        self._kind = goal.kind
-        self.classes_ = goal.classes
-        self.coef_ = np.stack([s.w for s in solutions])
-        self.objective_ = _each([s.objective for s in solutions])
-        self.dual_objective_ = _each([s.dual_objective for s in solutions])
-        self.dual_gap_ = _each([s.gap for s in solutions])
-        self.status_ = solutions[0].status if len(solutions) == 1 else [s.status for s in solutions]
-        self.n_iter_ = _each([s.n_iter for s in solutions])
-        self.n_passes_ = design.passes
-        self.history_ = solutions[0].history if len(solutions) == 1 else [s.history for s in solutions]
-
-    def _intercepts(self, lists: list[Lists], risks: list[LinearRisk], points: list[Floats]) -> Floats:
-        if not self.fit_intercept:
-            return np.zeros(len(lists))
-        if self.loss == "hinge":
-            return np.array([risk.intercept(point) for risk, point in zip(risks, points, strict=True)])
-        return np.array([balanced_intercept(*risk.all_scores(point)) for risk, point in zip(risks, points, strict=True)])
-
-    def _warn_unfinished(self) -> None:
-        statuses = [self.status_] if isinstance(self.status_, Status) else self.status_
-        open_ones = [status for status in statuses if status is not Status.CONVERGED]
-        if not open_ones:
-            return
-        which = "" if len(statuses) == 1 else f" for {len(open_ones)} of {len(statuses)} problems"
-        warnings.warn(
-            f"The fit ended with a relative duality gap of {np.max(self.dual_gap_):.3g}{which}, tol={self.tol:g}; "
-            f"{open_ones[0]}.",
-            ConvergenceWarning,
-            stacklevel=3,
+        scores: dict[int, Floats] = {}
+        solutions = minimise_together(
+            design,
+            problems,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            callbacks=callbacks,
+            solved=lambda problem, _place, _solution, point: scores.update({problem: point}),
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
+        return [(path[0], scores[k]) for k, path in enumerate(solutions)]
 
 
-def _each(values: list[Any]) -> Any:
-    """A scalar for one problem, an array for several."""
-    return values[0] if len(values) == 1 else np.array(values)
-
-
-def _threads(n_jobs: int | None) -> int:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if n_jobs is None:
-        return cores
-    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
-
-
-def _warn_skipped(lists: list[Lists]) -> None:
-    skipped = max(each.n_skipped for each in lists)
-    if skipped:
-        total = skipped + min(len(each.positives) for each in lists)
-        warnings.warn(
-            f"qid: {skipped} of {total} lists have no relevant row or no other row and are left out of the mean; "
-            "n_skipped_lists_ counts them.",
-            UserWarning,
-            stacklevel=3,
-        )
+def linear_loss(name: str, oracle: str, positive_weight: float | None, fit_intercept: bool) -> losses.Loss:
+    """The loss of that name with the estimator's options for it."""
+    options: dict[str, Any] = {}
+    if name == "ap":
+        options["oracle"] = oracle
+    if name == "hinge":
+        options = {"positive_weight": 1.0 if positive_weight is None else positive_weight, "shifted": fit_intercept}
+    return losses.get(name, **options)

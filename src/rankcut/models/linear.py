@@ -18,38 +18,48 @@ class LinearRisk:
     """A loss of linear scores, as the solver sees it (rankcut.solvers.RawRisk).
 
     Prepared raw numbers are the scores in the lists' compact order, then those of the easy samples if hard
-    constraints keep some apart (`approx`).
+    constraints keep some apart (`approx`), then those of rows that are only watched (`held_out`, to score a fold
+    without a pass of its own).
     """
 
     def __init__(
-        self, lists: Lists, risk: _core.Risk | None, sees: str, *, n_threads: int = 1, easy: EasySamples | None = None
+        self,
+        lists: Lists,
+        risk: _core.Risk | None,
+        sees: str,
+        *,
+        n_threads: int = 1,
+        easy: EasySamples | None = None,
+        held_out: NDArray[np.intp] | None = None,
     ) -> None:
         self._lists, self._sees = lists, sees
         self._risk: _core.Risk | NoRisk = NoRisk() if risk is None else risk
         self._threads = n_threads
         self._easy = easy
-        self._order = lists.order if easy is None else np.concatenate((lists.order, easy.rows))
+        extra = [part for part in (easy.rows if easy else None, held_out) if part is not None]
+        self._order = np.concatenate((lists.order, *extra)) if extra else lists.order
         self._size = lists.size
+        self._trained = lists.size + (len(easy.rows) if easy else 0)
 
     def prepare(self, raw: Floats) -> Floats:
         return raw.take(self._order)
-
-    def scores(self, prepared: Floats) -> Floats:
-        """The scores of the lists' samples, in compact order."""
-        return prepared[: self._size]
 
     def all_scores(self, prepared: Floats) -> tuple[Floats, NDArray[np.bool_], float, float]:
         """All scores, which of them are relevant, and the intercepts that hard constraints allow."""
         relevant = self._lists.relevant
         if self._easy is None:
-            return prepared, relevant, -np.inf, np.inf
-        low, high = self._easy.interval(prepared[self._size :])
-        return prepared, np.concatenate((relevant, self._easy.relevant)), low, high
+            return prepared[: self._size], relevant, -np.inf, np.inf
+        low, high = self._easy.interval(prepared[self._size : self._trained])
+        return prepared[: self._trained], np.concatenate((relevant, self._easy.relevant)), low, high
+
+    def held_out(self, prepared: Floats) -> Floats:
+        """The scores of the rows that are only watched."""
+        return prepared[self._trained :]
 
     def line(self, start: Floats, direction: Floats) -> _ScoreLine:
         limit = float("inf")
         if self._easy is not None:
-            limit = self._easy.reach(start[self._size :], direction[self._size :])
+            limit = self._easy.reach(start[self._size : self._trained], direction[self._size : self._trained])
         return _ScoreLine(self._risk, start[: self._size], direction[: self._size], limit, self._threads)
 
     def cut(self, point: Floats) -> tuple[float, Floats]:
@@ -58,7 +68,7 @@ class LinearRisk:
         return offset, self._lists.scatter(alpha)
 
     def hard_cuts(self, point: Floats) -> list[Any]:
-        return [] if self._easy is None else self._easy.violated(point[self._size :])
+        return [] if self._easy is None else self._easy.violated(point[self._size : self._trained])
 
     def intercept(self, point: Floats) -> float:
         """The best intercept at these scores, if the loss chooses one."""

@@ -64,6 +64,13 @@ class Bundle:
         self.risk = risk
         self.tell(offset, gradient)
 
+    def resume(self, C: float) -> None:
+        """Go on with another C from the best point. The cuts are cuts of the risk: all stay valid."""
+        self.C = C
+        self._cuts.set_capacity(C)
+        self.dual_objective = -math.inf
+        self.n_iter, self.status, self._gaps, self._still = 0, None, [], 0
+
     def ask(self) -> Floats | None:
         """Solve the model: a new lower bound, and the next point to look at. None if the solve has ended."""
         scale = abs(self.objective)

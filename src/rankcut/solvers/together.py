@@ -1,4 +1,9 @@
-"""Many problems on the same rows, in lockstep: each pass over X is one matrix product for all of them."""
+"""Many problems on the same rows, in lockstep: each pass over X is one matrix product for all of them.
+
+A problem is a risk and a path of values of C. Its cuts are cuts of the risk, whatever C is: the next C starts
+from the last one's best point and keeps the whole model. Problems walk along their paths independently, and
+those that have finished make room for others when memory allows only so many at a time.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +42,11 @@ class SharedDesign(Protocol):
 
 @dataclass(frozen=True)
 class Problem:
-    """½‖w‖² + C·R(X w), and where to start (zero if None; it has to satisfy the hard constraints)."""
+    """½‖w‖² + C·R(X w) for each C of a path, and where to start (zero if None; it has to satisfy the hard
+    constraints)."""
 
     risk: RawRisk
-    C: float
+    path: Sequence[float]
     start: Floats | None = None
 
 
@@ -53,20 +59,38 @@ class Event(NamedTuple):
     w: Floats
 
 
+# Called at the end of each C: (problem, place on the path, solution, prepared raw numbers at the best point).
+# The raw numbers are the solver's own: copy what is to be kept.
+Solved = Callable[[int, int, Solution, Any], None]
+
+
 class _Run:
     """One problem under way: its solver and the prepared raw numbers at the solver's best point."""
 
     def __init__(self, number: int, problem: Problem, design: SharedDesign, tol: float, max_iter: int) -> None:
         self.number, self.risk, self.design = number, problem.risk, design
+        self.path, self.place = list(problem.path), 0
         self.started = problem.start is not None and bool(np.any(problem.start))
         start = np.zeros(design.n_columns) if problem.start is None else problem.start
         self.bundle = Bundle(
-            problem.C, start, tol=tol, max_iter=max_iter, metric=design.n_columns <= WIDEST_METRIC
+            self.path[0], start, tol=tol, max_iter=max_iter, metric=design.n_columns <= WIDEST_METRIC
         )
         self.history: list[Record] = []
         self.best: Any = None
         self._weights: Floats | None = None
-        self._place: Any = None
+        self._point: Any = None
+
+    def solution(self) -> Solution:
+        return solution(self.bundle, self.design.passes, self.history)
+
+    def next_C(self) -> bool:
+        """Go on to the next C of the path; false at its end."""
+        self.place += 1
+        if self.place == len(self.path):
+            return False
+        self.bundle.resume(self.path[self.place])
+        self.history = []
+        return True
 
     def begin(self, raw: Floats) -> Floats:
         """Take the raw numbers at the start; returns the weights of the first cut."""
@@ -94,11 +118,11 @@ class _Run:
         cost = self._metric_cost(USUAL_SHARE, sharing)
         if self.started and self.bundle.wants_curvature(cost):
             assert self._weights is not None and self.bundle.metric is not None
-            curvature = Curvature(*self.risk.curvature(self._place, self._weights))
+            curvature = Curvature(*self.risk.curvature(self._point, self._weights))
             share = np.count_nonzero(curvature.weights) / self.design.n_rows
             self.bundle.metric.refresh(_hessian(self.design, curvature), self._metric_cost(share, sharing))
         self.started = True  # at w = 0 all scores are tied, and there is no slope to see
-        self._weights = self._place = None
+        self._weights = self._point = None
 
     def note(self, began: float) -> Record:
         bundle = self.bundle
@@ -109,9 +133,9 @@ class _Run:
         self.history.append(record)
         return record
 
-    def _cut_at(self, place: Any) -> Floats:
-        self._offset, weights = self.risk.cut(place)
-        self._place, self._weights = place, weights
+    def _cut_at(self, point: Any) -> Floats:
+        self._offset, weights = self.risk.cut(point)
+        self._point, self._weights = point, weights
         return weights
 
     def _metric_cost(self, share: float, sharing: int) -> float:
@@ -127,33 +151,78 @@ def minimise_together(
     *,
     tol: float = 1e-3,
     max_iter: int = 1000,
+    at_once: int | None = None,
     callbacks: Iterable[Callable[[Event], Any]] = (),
-) -> list[tuple[Solution, Any]]:
-    """Solve all problems; each returns with the prepared raw numbers at its best point.
+    solved: Solved = lambda *_: None,
+) -> list[list[Solution]]:
+    """Solve all problems for all C of their paths; solutions come by problem and C.
 
-    Results do not depend on the number of threads. Ctrl-C, or a callback that answers true, ends the solve
-    with the best points so far.
+    At most `at_once` problems advance together. Results do not depend on the number of threads. Ctrl-C, or a
+    callback that answers true, ends the solve with the best points so far: paths then end early.
     """
     began = time.perf_counter()
-    runs = [_Run(i, p, design, tol, max_iter) for i, p in enumerate(problems)]
-    active = list(runs)
+    waiting = [_Run(i, p, design, tol, max_iter) for i, p in enumerate(problems)][::-1]
+    solutions: list[list[Solution]] = [[] for _ in problems]
     callbacks = list(callbacks)
+    active: list[_Run] = []
+
+    def finish(run: _Run) -> None:
+        solutions[run.number].append(run.solution())
+        solved(run.number, run.place, solutions[run.number][-1], run.best)
+
     with ThreadPoolExecutor(max_workers=design.n_threads) as pool:
         try:
-            _begin(design, runs, pool)
-            while active:
-                wanted = _each(pool, active, lambda run, _: run.bundle.ask(), active)
-                stop = _report(active, began, callbacks)
+            while waiting or active:
+                room = (at_once or len(problems)) - len(active)
+                fresh = [waiting.pop() for _ in range(min(room, len(waiting)))]
+                if fresh:
+                    _begin(design, fresh, pool)
+                    active += fresh
+                wanted = _ask(active, pool, began, callbacks, finish)
                 active = [run for run in active if run.bundle.status is None]
-                if stop or not active:
+                if wanted is None:
                     break
-                raw = design.scores(np.stack([w for w in wanted if w is not None]))
-                weights = _each(pool, active, _Run.advance, raw)
-                del raw
+                if not active:
+                    continue
+                weights = _each(pool, active, _Run.advance, design.scores(wanted))
                 _tell(design, active, weights, pool)
         except KeyboardInterrupt:
-            pass
-    return [(solution(run.bundle, design.passes, run.history), run.best) for run in runs]
+            pool.shutdown(wait=True, cancel_futures=True)  # nobody is at work on a problem from here on
+            if not active and not any(solutions):
+                raise  # there is nothing to return yet
+            for run in active:
+                run.bundle.status = Status.INTERRUPTED
+                finish(run)
+    return solutions
+
+
+def _ask(
+    active: list[_Run],
+    pool: ThreadPoolExecutor,
+    began: float,
+    callbacks: list[Callable[[Event], Any]],
+    finish: Callable[[_Run], None],
+) -> Floats | None:
+    """The next points of all problems that have one; those at the end of a C go on to the next first.
+    None if a callback wants to stop."""
+    points: dict[int, Floats] = {}
+    asking = active
+    stop = False
+    while asking:
+        answers = _each(pool, asking, lambda run, _: run.bundle.ask(), asking)
+        stop = _report(asking, began, callbacks) or stop
+        points.update((run.number, w) for run, w in zip(asking, answers, strict=True) if w is not None)
+        ended = [run for run in asking if run.bundle.status is not None]
+        if stop:
+            for run in active:
+                if run.bundle.status is None or run in ended:
+                    run.bundle.status = run.bundle.status or Status.INTERRUPTED
+                    finish(run)
+            return None
+        for run in ended:
+            finish(run)
+        asking = [run for run in ended if run.next_C()]
+    return np.stack([points[run.number] for run in active if run.number in points]) if points else np.empty((0, 0))
 
 
 def _begin(design: SharedDesign, runs: list[_Run], pool: ThreadPoolExecutor) -> None:
@@ -183,9 +252,6 @@ def _report(active: list[_Run], began: float, callbacks: list[Callable[[Event], 
         event = Event(run.number, run.bundle.n_iter, run.note(began), run.bundle.w)
         answers = [callback(event) for callback in callbacks]
         stop = stop or any(answers)
-    if stop:
-        for run in active:
-            run.bundle.status = run.bundle.status or Status.INTERRUPTED
     return stop
 
 

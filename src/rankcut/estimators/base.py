@@ -1,0 +1,110 @@
+"""What all linear rankers share: scores, labels and rankings, intercepts, and honest warnings."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from rankcut.data.arrays import check_X
+from rankcut.data.lists import Lists
+from rankcut.designs import make_design
+from rankcut.errors import ConvergenceWarning
+from rankcut.estimators.intercept import balanced_intercept
+from rankcut.models import LinearRisk
+from rankcut.solvers import Solution, Status
+
+Floats = NDArray[np.float64]
+
+
+class LinearRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """A fitted linear ranker. Subclasses fit `coef_`, `intercept_`, `classes_` and `_kind` of targets."""
+
+    coef_: Floats
+    intercept_: Floats
+    classes_: NDArray[Any]
+    n_jobs: int | None
+    _kind: str
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores X @ coef_.T + intercept_; higher means more relevant."""
+        check_is_fitted(self)
+        X = check_X(self, X, reset=False)
+        scores = make_design(X, n_threads=threads(self.n_jobs)).scores(self.coef_).T + self.intercept_
+        return scores.ravel() if len(self.coef_) == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels by the sign of the score; for more than two classes the one with the highest."""
+        scores = self.decision_function(X)
+        if self._kind == "indicator":
+            return (scores.reshape(len(scores), -1) > 0).astype(int)
+        index = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[index]
+
+    def rank(self, X: Any) -> NDArray[np.intp]:
+        """Row numbers, best first; of shape (n, K) with a column per ranker for K > 1."""
+        return np.argsort(-self.decision_function(X), axis=0, kind="stable")
+
+    def _keep(self, solutions: list[Solution]) -> None:
+        """The certificate: scalars for one problem, one entry per problem for several."""
+        self.coef_ = np.stack([s.w for s in solutions])
+        self.objective_ = each([s.objective for s in solutions])
+        self.dual_objective_ = each([s.dual_objective for s in solutions])
+        self.dual_gap_ = each([s.gap for s in solutions])
+        self.status_ = solutions[0].status if len(solutions) == 1 else [s.status for s in solutions]
+        self.n_iter_ = each([s.n_iter for s in solutions])
+        self.history_ = solutions[0].history if len(solutions) == 1 else [s.history for s in solutions]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def intercept(risk: LinearRisk, sees: str, point: Floats) -> float:
+    """The loss's own choice if it sees the intercept, else the threshold of the smallest balanced error."""
+    return risk.intercept(point) if sees == "shifted scores" else balanced_intercept(*risk.all_scores(point))
+
+
+def each(values: list[Any]) -> Any:
+    """A scalar for one problem, an array for several."""
+    return values[0] if len(values) == 1 else np.array(values)
+
+
+def threads(n_jobs: int | None) -> int:
+    """None means all cores that this process may use; -1 too, -2 all but one, and so on."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs is None:
+        return cores
+    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
+
+
+def warn_unfinished(solutions: list[Solution], tol: float) -> None:
+    unfinished = [s for s in solutions if s.status is not Status.CONVERGED]
+    if not unfinished:
+        return
+    which = "" if len(solutions) == 1 else f" for {len(unfinished)} of {len(solutions)} problems"
+    warnings.warn(
+        f"The fit ended with a relative duality gap of {max(s.gap for s in unfinished):.3g}{which}, tol={tol:g}; "
+        f"{unfinished[0].status}.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+
+
+def warn_skipped(lists: list[Lists]) -> None:
+    skipped = max(part.n_skipped for part in lists)
+    if skipped:
+        total = skipped + min(len(part.positives) for part in lists)
+        warnings.warn(
+            f"qid: {skipped} of {total} lists have no relevant row or no other row and are left out of the mean; "
+            "n_skipped_lists_ counts them.",
+            UserWarning,
+            stacklevel=3,
+        )
