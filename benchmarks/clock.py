@@ -1,4 +1,4 @@
-"""Times taken side by side: every round runs each candidate once, so that all see the same machine."""
+"""Times taken side by side: every round runs each candidate, so that all see the same machine."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-# A ratio of medians and a ratio of minimums that differ by more than this say that the machine was busy.
-NOISY = 1.25
+# A median so much above the minimum says that the machine was busy with something else.
+NOISY = 1.5
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,16 @@ class Times:
         return self.median > NOISY * self.least
 
 
-def side_by_side(runs: Mapping[str, Callable[[], object]], repeat: int = 7, warm: int = 1) -> dict[str, Times]:
-    """`repeat` rounds after `warm` uncounted ones."""
+def side_by_side(
+    runs: Mapping[str, Callable[[], object]], repeat: int = 7, *, warm: int = 1, burst: int = 1
+) -> dict[str, Times]:
+    """`repeat` rounds after `warm` uncounted ones; in each round every candidate runs `burst` times in a row."""
     taken: dict[str, list[float]] = {name: [] for name in runs}
     for turn in range(-warm, repeat):
         for name, run in runs.items():
-            seconds = once(run)
+            seconds = [once(run) for _ in range(burst)]
             if turn >= 0:
-                taken[name].append(seconds)
+                taken[name] += seconds
     return {name: Times(tuple(seconds)) for name, seconds in taken.items()}
 
 
@@ -46,6 +48,5 @@ def once(run: Callable[[], object]) -> float:
 
 
 def rounds_for(seconds: float, budget: float, most: int = 7) -> int:
-    """As many rounds as fit the budget, odd, at least one."""
-    rounds = int(max(1, min(most, budget / max(seconds, 1e-9))))
-    return rounds if rounds % 2 else rounds - 1
+    """As many rounds as fit the budget, at least one."""
+    return int(max(1, min(most, budget / max(seconds, 1e-9))))

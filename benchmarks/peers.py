@@ -75,6 +75,8 @@ def dlib_fits(
     import dlib
 
     sparse = sp.issparse(X)
+    if sparse:
+        X.sort_indices()  # it crashes on rows whose columns are out of order
     trainer = dlib.svm_rank_trainer_sparse() if sparse else dlib.svm_rank_trainer()
     pair = dlib.sparse_ranking_pair() if sparse else dlib.ranking_pair()
     for i in range(len(y)):
@@ -85,9 +87,12 @@ def dlib_fits(
             start = time.perf_counter()
             ranker = trainer.train(pair)
             seconds = time.perf_counter() - start
-            weights = np.array(ranker.weights).ravel()
             w = np.zeros(X.shape[1])
-            w[: len(weights)] = weights
+            if sparse:
+                for entry in ranker.weights:
+                    w[entry.first] = entry.second
+            else:
+                w[:] = np.array(ranker.weights).ravel()
             yield Fit(C, seconds, average_precision(y_test, X_test @ w))
 
 

@@ -9,9 +9,9 @@ namespace rankcut::product {
 inline constexpr std::size_t kMaxProblems = 6;  // dense kernels: problems held in registers
 inline constexpr std::size_t kSparsePack = 8;   // sparse kernels: problems side by side
 
-// A line of `length` numbers is read in vectors of `lanes`; what is left over is read as one vector
-// that ends with the line. `head` is the part of the line in front of that last vector's own
-// numbers, and the weights of the last vector are 0 where it overlaps the head.
+// A line is read in whole vectors; what is left over is read as one more vector, which ends with the
+// line and overlaps those before. In dots its weights are 0 there; in combine its sums have a place of
+// their own, of which the caller drops the overlap. Lines shorter than a vector never come here.
 template <class T>
 struct DenseKernels {
     // out[p * ld_out + i] += sum over c < width of w[p * ldw + c] x[i * stride + c], plus the last

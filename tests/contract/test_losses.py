@@ -27,7 +27,10 @@ class Spec(NamedTuple):
 
 
 AP = [Spec("ap", {"oracle": oracle}) for oracle in ("staircase", "greedy", "search", "select")]
-RANKING = [*AP, *(Spec(name, {}) for name in ("auc", "ndcg", "mrr", "precision@1", "precision@4", "precision@60"))]
+RANKING = [
+    *AP,
+    *(Spec(name, {}) for name in ("auc", "ndcg", "mrr", "precision@1", "precision@4", "precision@60")),
+]
 HINGE = [Spec("hinge", {}), Spec("hinge", {"positive_weight": 3.0})]
 SHIFTED = [Spec("hinge", {"shifted": True}), Spec("hinge", {"positive_weight": 0.2, "shifted": True})]
 ALL = [*RANKING, *HINGE, *SHIFTED]
@@ -82,7 +85,9 @@ def test_subgradient_inequality(rng: np.random.Generator, spec: Spec) -> None:
         found = loss.most_violated(z, y)
         for scale in (1e-3, 0.1, 1.0, 10.0):
             other = z + scale * rng.normal(size=len(z))
-            assert loss.most_violated(other, y).value >= found.value + found.alpha @ (other - z) - 1e-11 * (1 + scale)
+            assert loss.most_violated(other, y).value >= found.value + found.alpha @ (other - z) - 1e-11 * (
+                1 + scale
+            )
 
 
 @every_loss

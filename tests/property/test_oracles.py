@@ -15,7 +15,10 @@ from rankcut.reference import brute_force, precision_at_k, staircase
 ORACLES = ["staircase", "greedy", "search", "select"]
 LOSSES: list[tuple[str, dict[str, Any]]] = [
     *(("ap", {"oracle": oracle}) for oracle in ORACLES),
-    *((name, {}) for name in ("auc", "ndcg", "mrr", "precision@1", "precision@2", "precision@4", "precision@50")),
+    *(
+        (name, {})
+        for name in ("auc", "ndcg", "mrr", "precision@1", "precision@2", "precision@4", "precision@50")
+    ),
     *(("hinge", {"positive_weight": J}) for J in (1.0, 0.3, 7.0)),
 ]
 IDS = [" ".join([name, *map(str, options.values())]) for name, options in LOSSES]

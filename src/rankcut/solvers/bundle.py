@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from rankcut.solvers.cuts import Cuts
-from rankcut.solvers.metric import Metric
+from rankcut.solvers.metric import Metric, Price
 from rankcut.solvers.protocol import Floats, Line
 from rankcut.solvers.search import search
 from rankcut.solvers.solution import Status
@@ -41,9 +41,11 @@ class Bundle:
         self.w = np.array(start, dtype=np.float64)  # the best point
         self.risk = math.inf
         self.dual_objective = -math.inf
-        self.n_iter = 0
+        self.n_iter = self._all_iter = 0  # cuts for this C, and for all so far
         self.status: Status | None = None
         self.metric = Metric() if metric else None
+        self.price = Price(0.0, 0.0)  # the driver's to set
+        self._metric_led = False
         self._cuts = Cuts(C, len(self.w), nonnegative=nonnegative)
         self._next = self.w
         self._gaps: list[float] = []
@@ -88,15 +90,17 @@ class Bundle:
         if self.status is not None:
             return None
         self._next = model_minimiser
-        if self._by_metric():
-            assert self.metric is not None
-            point = self.metric.next_point(self._cuts, self.w, self.C, 0.01 * self._gaps[-1])
+        self._metric_led = False
+        if self.metric is not None and self._metric_leads():
+            cost = self.price.step
+            point = self.metric.next_point(self._cuts, self.w, self.C, 0.01 * self._gaps[-1], cost)
+            self._metric_led = point is not None
             self._next = model_minimiser if point is None else point
         return self._next
 
-    def wants_curvature(self, cost: float) -> bool:
-        """Whether the Hessian at the last cut would pay, at a cost in iterations. Asked before `ask`."""
-        return self.metric is not None and self.metric.wants(cost, self.n_iter, patient=self._slow())
+    def wants_curvature(self) -> bool:
+        """Whether the Hessian at the last cut would pay. Asked before `ask`."""
+        return self.metric is not None and self.metric.wants(self.price, self._all_iter, patient=self._slow())
 
     def search(self, line: Line) -> float:
         """Move to the best point of the line to the point asked for; returns where on it the cut is wanted."""
@@ -113,7 +117,7 @@ class Bundle:
             cut = found.best.t + OUTWARD * max(0.0, 1.0 - found.best.t)
         else:
             cut = found.right.t
-            if self.metric is not None and self._by_metric():
+            if self.metric is not None and self._metric_led:
                 self.metric.learn(found.best.t)
         self.moved = found.best.t
         if found.best.t > 0:
@@ -125,6 +129,7 @@ class Bundle:
         """A cut: R(w) ≥ offset + gradient·w everywhere."""
         self._cuts.add(offset, gradient)
         self.n_iter += 1
+        self._all_iter += 1
 
     def tell_hard(self, offset: float, gradient: Floats) -> None:
         """A constraint: offset + gradient·w ≤ 0 at every solution."""
@@ -134,9 +139,10 @@ class Bundle:
         gaps = self._gaps
         return len(gaps) > LOOK_BACK and gaps[-1] > SLOW * gaps[-1 - LOOK_BACK]
 
-    def _by_metric(self) -> bool:
+    def _metric_leads(self) -> bool:
         """With slow progress, every other point is the plain model's: kinks decide then, not curvature."""
-        return self.metric is not None and self.metric.ready and not (self._slow() and self.n_iter % 2)
+        affordable = self.metric is not None and self.metric.affords(self.price, self._all_iter)
+        return affordable and not (self._slow() and self.n_iter % 2)
 
     def _note_progress(self, dual: float) -> None:
         before = self._gaps[-1] if self._gaps else math.inf

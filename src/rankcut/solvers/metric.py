@@ -8,6 +8,8 @@ coordinates. Cuts and certificate stay as they are: the metric only chooses wher
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
@@ -20,6 +22,13 @@ LEAST_TRUST, MOST_TRUST = 0.02, 1.0
 NEAREST = 120  # cuts with the largest values at w_b; the others hardly matter there
 
 
+class Price(NamedTuple):
+    """What the metric's work costs, in iterations of the plain method: a new Hessian, and a step."""
+
+    hessian: float
+    step: float
+
+
 class Metric:
     def __init__(self) -> None:
         self._hessian: Floats | None = None
@@ -27,26 +36,27 @@ class Metric:
         self._age = 0
         self._spent = 0.0
 
-    @property
-    def ready(self) -> bool:
-        return self._hessian is not None
+    def affords(self, price: Price, n_iter: int) -> bool:
+        """Whether a step by the metric is within its budget: all its work together may cost as much as the
+        iterations so far, so that it never more than doubles the time."""
+        return self._hessian is not None and self._spent + price.step <= n_iter
 
-    def wants(self, cost: float, n_iter: int, *, patient: bool) -> bool:
-        """Whether to refresh now, at a `cost` in iterations. All refreshes together may cost as much as all
-        iterations, so that a metric never more than doubles the work."""
-        if self.ready and self._age < (4 if patient else 1):
+    def wants(self, price: Price, n_iter: int, *, patient: bool) -> bool:
+        """Whether to refresh the Hessian now."""
+        if self._hessian is not None and self._age < (4 if patient else 1):
             return False
-        return self._spent + cost <= n_iter
+        return self._spent + price.hessian + price.step <= n_iter
 
     def refresh(self, hessian: Floats, cost: float) -> None:
         self._hessian = hessian
         self._age = 0
         self._spent += cost
 
-    def next_point(self, cuts: Cuts, w_best: Floats, C: float, tolerance: float) -> Floats | None:
+    def next_point(self, cuts: Cuts, w_best: Floats, C: float, tolerance: float, cost: float) -> Floats | None:
         """The minimiser of the model with curvature around `w_best`; None if the metric is unusable."""
         assert self._hessian is not None
         self._age += 1
+        self._spent += cost
         matrix = (self._trust * C) * self._hessian
         matrix.flat[:: len(matrix) + 1] += 1.0
         try:
