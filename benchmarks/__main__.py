@@ -23,8 +23,12 @@ SECTIONS = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("sections", nargs="*", metavar="section", help=f"any of {', '.join(SECTIONS)}; all if none")
-    parser.add_argument("--full", action="store_true", help="larger sizes and more repetitions: about an hour")
+    parser.add_argument(
+        "sections", nargs="*", metavar="section", help=f"any of {', '.join(SECTIONS)}; all if none"
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="larger sizes and more repetitions: about an hour"
+    )
     parser.add_argument("--write", action="store_true", help="also write the tables to docs/benchmarks.md")
     options = parser.parse_args()
     unknown = [name for name in options.sections if name not in SECTIONS]
@@ -40,7 +44,9 @@ def main() -> int:
             print(table.text(), flush=True)
         print(f"[{name}: {time.perf_counter() - start:.0f} s]\n", file=sys.stderr, flush=True)
     if options.write:
-        print(f"written to {document.write(found, [title for _, title in SECTIONS.values()])}", file=sys.stderr)
+        print(
+            f"written to {document.write(found, [title for _, title in SECTIONS.values()])}", file=sys.stderr
+        )
     return 0
 
 

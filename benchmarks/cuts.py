@@ -48,12 +48,22 @@ def run(full: bool = False) -> list[Table]:
                 shares.setdefault(C, []).append(share)
             passes = model.n_passes_
             table.add(
-                name, C, model.n_iter_, reference, share, passes.forward, passes.backward, model.dual_gap_, seconds
+                name,
+                C,
+                model.n_iter_,
+                reference,
+                share,
+                passes.forward,
+                passes.backward,
+                model.dual_gap_,
+                seconds,
             )
     for C, values in shares.items():
         table.note(
             f"C = {C:g}: share of the prototype's cuts {np.exp(np.mean(np.log(values))):.2f} "
             f"(geometric mean), worst {max(values):.2f}."
         )
-    table.note("Must: no more cuts than the prototype; try for half. Passes count a partial one as its share of rows.")
+    table.note(
+        "Must: no more cuts than the prototype; try for half. Passes count a partial one as its share of rows."
+    )
     return [table]

@@ -12,7 +12,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 FOLDER = Path(__file__).resolve().parents[1].parent / "shared" / "data"
-TABLES = ("cover", "magic_gamma", "spambase", "mammography", "letter", "landsat", "aloi", "creditcard_50k", "a9a")
+TABLES = (
+    "cover",
+    "magic_gamma",
+    "spambase",
+    "mammography",
+    "letter",
+    "landsat",
+    "aloi",
+    "creditcard_50k",
+    "a9a",
+)
 NAMES = (*TABLES, "CIFAR10_0", "cifar10_effnet", "bace", "hiv", "tox21")
 MISSING = "The shared data (../shared/data beside the project) is not there: section skipped."
 
@@ -37,7 +47,8 @@ def available() -> bool:
 def load(name: str) -> dict[str, Any]:
     """What shared/data/load.py returns for "tables/cover"."""
     spec = importlib.util.spec_from_file_location("shared_data_load", FOLDER / "load.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return dict(module.load(name))

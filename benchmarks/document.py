@@ -20,10 +20,14 @@ times are medians of several repetitions, and losses are reported as openly as w
 
 
 def machine() -> str:
-    packages = [f"{p} {_version(p)}" for p in ("rankcut", "numpy", "scipy", "scikit-learn", "dlib", "lightgbm")]
+    packages = [
+        f"{p} {_version(p)}" for p in ("rankcut", "numpy", "scipy", "scikit-learn", "dlib", "lightgbm")
+    ]
     busy = f"load {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else "load unknown"
     return (
-        f"{_processor()}, {os.cpu_count()} cores, {busy}; Python {platform.python_version()}, " + ", ".join(packages) + "."
+        f"{_processor()}, {os.cpu_count()} cores, {busy}; Python {platform.python_version()}, "
+        + ", ".join(packages)
+        + "."
     )
 
 

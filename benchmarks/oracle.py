@@ -59,8 +59,8 @@ def _against_sorting(repeat: int) -> Table:
         f"n 1,000,000: X is {ROWS:,} × {COLUMNS} float32, 1 % of the rows are relevant."
     )
     table.note(
-        "evaluate: _core.ap_risk(…).evaluate in one thread, samples with the positives first, as the solver keeps them. "
-        "losses.get: losses.get('ap').most_violated, rows in any order, checks included. X @ w uses all cores."
+        "evaluate: _core.ap_risk(…).evaluate in one thread, samples with the positives first, as the solver keeps "
+        "them. losses.get: losses.get('ap').most_violated, rows in any order, checks included. X @ w uses all cores."
     )
     return table
 
@@ -108,7 +108,9 @@ def _compare(
         _row(table, case, through, times[through], peer, times.get("peer"), must)
 
 
-def _row(table: Table, case: str, through: str, ours: Times, peer: str, theirs: Times | None, must: str) -> None:
+def _row(
+    table: Table, case: str, through: str, ours: Times, peer: str, theirs: Times | None, must: str
+) -> None:
     if theirs is None:
         table.add(case, through, 1e3 * ours.median, None, None, None, None, must)
     else:
@@ -132,7 +134,11 @@ def _published() -> Table:
     table.add("published", "its training", *PUBLISHED.values(), None)
     rng = np.random.default_rng(0)
     for what, P, N in (("3,347, of which 335 relevant", 335, 3_012), ("500 and 4,703 negatives", 500, 4_703)):
-        for kind, shift, scale in (("near an optimum", 2.0, 1.0), ("random", 0.0, 1.0), ("all equal", 0.0, 0.0)):
+        for kind, shift, scale in (
+            ("near an optimum", 2.0, 1.0),
+            ("random", 0.0, 1.0),
+            ("all equal", 0.0, 0.0),
+        ):
             z = scale * np.concatenate((rng.standard_normal(P) + shift, rng.standard_normal(N)))
             table.add(what, kind, *_four(z, P))
     table.note(

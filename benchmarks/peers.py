@@ -72,7 +72,7 @@ def dlib_fits(
 
     Only the training is timed, not the conversion of the data to dlib's vectors.
     """
-    import dlib
+    import dlib  # type: ignore[import-not-found]
 
     sparse = sp.issparse(X)
     if sparse:

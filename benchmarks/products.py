@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
+from operator import matmul
 
 import numpy as np
 
@@ -11,6 +13,8 @@ from benchmarks.bench_products import cases
 from benchmarks.clock import side_by_side
 from benchmarks.table import Table
 from rankcut.designs import make_design
+
+Run = Callable[[], object]
 
 
 def run(full: bool = False) -> list[Table]:
@@ -28,21 +32,17 @@ def run(full: bool = False) -> list[Table]:
             W, A = rng.standard_normal((k, X.shape[1])), rng.standard_normal((k, X.shape[0]))
             V, B = W.T.astype(X.dtype), A.T.astype(X.dtype)
             V, B = (V[:, 0], B[:, 0]) if k == 1 else (V, B)  # a vector is their faster way
-            pairs: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
-                "X w": (lambda W=W: design.scores(W), lambda V=V: X @ V),
-                "Xᵀ a": (lambda A=A: design.pull(A), lambda B=B: X.T @ B),
+            runs: dict[str, list[Run]] = {
+                "X w": [partial(design.scores, W), partial(matmul, X, V)],
+                "Xᵀ a": [partial(design.pull, A), partial(matmul, X.T, B)],
             }
-            for product, (ours, theirs) in pairs.items():
+            for product, (ours, theirs) in runs.items():
                 times = side_by_side({"ours": ours, "theirs": theirs}, 7 if full else 3)
                 a, b = times["ours"], times["theirs"]
                 ratios = a.median / b.median, a.least / b.least
                 table.add(name, k, product, 1e3 * a.median, 1e3 * b.median, *ratios)
-                del times
-        del X, design
     table.note(
         f"{threads} threads for ours and for BLAS; SciPy's sparse products have one. Ours always sum in float64, "
         "NumPy and SciPy in the type of X. Medians, then minimums, of runs in turns."
     )
     return [table]
-
-

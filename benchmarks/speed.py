@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from benchmarks import data, isolated, peers
 from benchmarks.clock import Times, rounds_for
@@ -15,6 +17,7 @@ from benchmarks.peers import Fit
 from benchmarks.table import Table
 from rankcut.metrics import paired_test
 
+Floats = NDArray[np.float64]
 FLOOR = 0.050  # seconds that are added to both times of a ratio
 OURS, SVC, DLIB, TREES = "RankSVM", "LinearSVC", "dlib", "LightGBM"
 LINEAR = (OURS, SVC, DLIB)
@@ -99,43 +102,39 @@ def _accuracy(found: dict[str, dict[str, Result]], shapes: dict[str, str], split
         ["data", "training half, relevant", OURS, SVC, DLIB, TREES, "difference", "C ours", "C theirs"],
         ["", "", ".4f", ".4f", ".4f", ".4f", "+.4f", "g", "g"],
     )
-    means = {name: {m: _mean(r.ap) for m, r in results.items()} for name, results in found.items()}
-    for name, mean in means.items():
-        ours, theirs = found[name][OURS], found[name][SVC]
-        table.add(
-            name,
-            shapes[name],
-            *(mean[m] for m in (*LINEAR, TREES)),
-            mean[OURS] - mean[SVC],
-            statistics.median_low(ours.C),
-            statistics.median_low(theirs.C),
-        )
-    table.add("mean", "", *(_mean([mean[m] for mean in means.values()], True) for m in (*LINEAR, TREES)), None, None, None)
+    means = {m: np.array([_mean(results[m].ap) for results in found.values()]) for m in (*LINEAR, TREES)}
+    for i, (name, results) in enumerate(found.items()):
+        Cs = (statistics.median_low(results[m].C) for m in (OURS, SVC))
+        cells = [float(means[m][i]) for m in (*LINEAR, TREES)]
+        table.add(name, shapes[name], *cells, cells[0] - cells[1], *Cs)
+    overall = [float(means[m].mean()) for m in (*LINEAR, TREES)]
+    table.add("mean", "", *overall, overall[0] - overall[1], None, None)
     for peer in (SVC, DLIB):
-        _compare(table, means, peer)
+        _compare(table, list(found), means[OURS], means[peer], peer)
     table.note(
-        f"Means over {splits} random halves; the other half is the test. difference: {OURS} − {SVC}; C: the median best. "
-        f"The best C is chosen by test AP for all, {OURS} and dlib in {peers.OUR_CS}, {SVC} in {peers.LINEAR_CS}. "
-        f"{TREES} is not linear: 100 trees, defaults, first half only."
+        f"Means over {splits} random halves; the other half is the test. difference: {OURS} − {SVC}; C: the median "
+        f"best. The best C is chosen by test AP for all, {OURS} and dlib in {peers.OUR_CS}, {SVC} in "
+        f"{peers.LINEAR_CS}. {TREES} is not linear: 100 trees, defaults, first half only."
     )
     for method in (OURS, SVC):
-        unfinished = {name: results[method].unfinished for name, results in found.items() if results[method].unfinished}
-        if unfinished:
-            table.note(f"{method} did not converge in " + ", ".join(f"{n} ({k})" for n, k in unfinished.items()) + ".")
+        open_ones = {name: results[method].unfinished for name, results in found.items()}
+        listed = ", ".join(f"{name} ({count} fits)" for name, count in open_ones.items() if count)
+        table.note(f"{method} did not converge in: {listed or 'none'}.")
     return table
 
 
-def _compare(table: Table, means: dict[str, dict[str, float | None]], peer: str) -> None:
-    pairs = {n: (m[OURS], m[peer]) for n, m in means.items() if m[OURS] is not None and m[peer] is not None}
-    if len(pairs) < 2:
+def _compare(table: Table, names: list[str], ours: Floats, theirs: Floats, peer: str) -> None:
+    both = ~np.isnan(theirs)
+    if both.sum() < 2:
         return
-    test = paired_test([a for a, _ in pairs.values()], [b for _, b in pairs.values()])  # type: ignore[misc]
-    wins = [n for n, (a, b) in pairs.items() if a > b]  # type: ignore[operator]
-    losses = [n for n in pairs if n not in wins]
+    test = paired_test(ours[both], theirs[both])
+    wins = [name for name, a, b in zip(names, ours, theirs, strict=True) if a > b]
+    losses = [name for name, a, b in zip(names, ours, theirs, strict=True) if a <= b]
     table.note(
         f"{OURS} − {peer} over {test.n} data sets: mean {test.mean_difference:+.4f} "
-        f"[{test.low:+.4f}, {test.high:+.4f}], t-test p = {test.t_pvalue:.3f}, Wilcoxon p = {test.wilcoxon_pvalue:.3f}; "
-        f"better on {len(wins)} ({', '.join(wins)}), worse on {len(losses)} ({', '.join(losses)})."
+        f"[{test.low:+.4f}, {test.high:+.4f}], t-test p = {test.t_pvalue:.3f}, "
+        f"Wilcoxon p = {test.wilcoxon_pvalue:.3f}; better on {len(wins)} ({', '.join(wins)}), "
+        f"worse on {len(losses)} ({', '.join(losses)})."
     )
 
 
@@ -149,22 +148,18 @@ def _times(found: dict[str, dict[str, Result]], which: str) -> Table:
     ratios: dict[str, list[float]] = {SVC: [], DLIB: []}
     bad = []
     for name, results in found.items():
-        seconds = {m: statistics.median(getattr(r, which)) if r.ap else None for m, r in results.items()}
-        mine, svc = seconds[OURS], seconds[SVC]
-        assert mine is not None and svc is not None
-        row: list[float | None] = []
-        for peer in (SVC, DLIB):
-            theirs = seconds[peer]
-            row.append(None if theirs is None else (mine + FLOOR) / (theirs + FLOOR))
-            if row[-1] is not None:
-                ratios[peer].append(row[-1])
-        if svc > 0.1 and row[0] is not None and row[0] > 3:
-            bad.append(f"{name} ({row[0]:.1f})")
-        table.add(name, *(None if s is None else 1e3 * s for s in seconds.values()), *row, mine / svc)
+        seconds = {m: statistics.median(getattr(r, which)) if r.ap else math.nan for m, r in results.items()}
+        for peer, values in ratios.items():
+            values.append((seconds[OURS] + FLOOR) / (seconds[peer] + FLOOR))
+        if seconds[SVC] > 0.1 and ratios[SVC][-1] > 3:
+            bad.append(f"{name} ({ratios[SVC][-1]:.1f})")
+        last = (ratios[SVC][-1], ratios[DLIB][-1], seconds[OURS] / seconds[SVC])
+        table.add(name, *(1e3 * s for s in seconds.values()), *last)
     for peer, values in ratios.items():
-        if values:
-            table.note(f"Geometric mean of the ratios to {peer}: {np.exp(np.mean(np.log(values))):.2f}.")
-    table.note(f"Above 3 × {SVC} where that takes over 100 ms: {', '.join(bad) or 'none'} (must: none, and a mean ≤ 1).")
+        table.note(f"Geometric mean of the ratios to {peer}: {np.exp(np.nanmean(np.log(values))):.2f}.")
+    table.note(
+        f"Above 3 × {SVC} where that takes over 100 ms: {', '.join(bad) or 'none'} (must: none, and a mean ≤ 1)."
+    )
     table.note(
         f"ratio: (ours + 50 ms) / (theirs + 50 ms); plain: ours / {SVC}. Medians. {len(peers.OUR_CS)} values of C for "
         f"{OURS} and dlib, {len(peers.LINEAR_CS)} for {SVC}. {OURS} uses all cores, {SVC} and dlib have one thread. "
@@ -173,6 +168,5 @@ def _times(found: dict[str, dict[str, Result]], which: str) -> Table:
     return table
 
 
-def _mean(values: Sequence[float | None], all_needed: bool = False) -> float | None:
-    known = [v for v in values if v is not None]
-    return None if not known or (all_needed and len(known) < len(values)) else float(np.mean(known))
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else math.nan

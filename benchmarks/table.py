@@ -10,7 +10,7 @@ Cell = str | int | float | bool | None
 
 @dataclass
 class Table:
-    """`formats[i]` is the format of column i, as ".3f"; notes go below, one a line."""
+    """`formats[i]` is the format of column i, as ".3f"; None and NaN show as a dash; notes go below, one a line."""
 
     title: str
     columns: Sequence[str]
@@ -41,7 +41,7 @@ class Table:
 
 
 def _show(cell: Cell, spec: str) -> str:
-    if cell is None:
+    if cell is None or cell != cell:  # NaN
         return "–"
     if isinstance(cell, bool):
         return "yes" if cell else "NO"

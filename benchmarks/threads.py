@@ -37,7 +37,9 @@ def run(full: bool = False) -> list[Table]:
             different += not same
             a, b = times["1"].median, times["2"].median
             table.add(name, loss, same, 1e3 * a, 1e3 * b, a / b)
-    table.note(f"Must: the same bit for bit. Different: {different or 'none'}. C = 10, at most 100 cuts, medians.")
+    table.note(
+        f"Must: the same bit for bit. Different: {different or 'none'}. C = 10, at most 100 cuts, medians."
+    )
     return [table]
 
 
@@ -54,5 +56,7 @@ def _cases(full: bool) -> Iterator[tuple[str, Any, Any, tuple[str, ...]]]:
         yield name, half.X, half.y, LOSSES if full or name != "hiv" else ("ap", "hinge")
     half = data.halves("cifar10_effnet")
     labels = data.load("tables/cifar10_effnet")["y"]
-    order = np.random.default_rng(0).permutation(len(labels))[: len(half.y)]  # the same rows as in data.halves
+    order = np.random.default_rng(0).permutation(len(labels))[
+        : len(half.y)
+    ]  # the same rows as in data.halves
     yield "cifar10_effnet, 10 classes", half.X, labels[order], ("ap", "hinge")

@@ -66,28 +66,36 @@ class Interleaving {
     double pair_;
 };
 
-// How many negatives are not below all positives. A prefix of the sorted negatives; its border is found by
-// bisection on the rank, and the score at a rank by selection among those still in question.
-std::size_t select_relevant(const List& list, const Interleaving& rule, std::vector<std::uint32_t>& order) {
-    const auto falls = [t = list.negative](std::uint32_t a, std::uint32_t b) {
-        return t[a] != t[b] ? t[a] > t[b] : a < b;
-    };
+// Sorts the negatives that are not below all positives, and returns how many they are. They are a prefix of
+// the sorted negatives; its border is found by bisection on the rank, and the score at a rank by selection
+// among those still in question. Those tied with the last of them come along: ties share their weights.
+std::size_t select_relevant(const List& list, const Interleaving& rule, Scratch& scratch) {
+    const double* t = list.negative;
+    std::vector<std::uint32_t> index(list.N);
+    std::iota(index.begin(), index.end(), 0U);
+    const auto falls = [t](std::uint32_t a, std::uint32_t b) { return t[a] != t[b] ? t[a] > t[b] : a < b; };
+    const auto at = [&](std::size_t i) { return index.begin() + static_cast<std::ptrdiff_t>(i); };
     std::size_t low = 0, high = list.N;  // the first `low` are relevant, those from `high` on are not
     while (low < high) {
         const std::size_t j = (low + high) / 2;
-        const auto at = [&](std::size_t i) { return order.begin() + static_cast<std::ptrdiff_t>(i); };
         std::nth_element(at(low), at(j), at(high), falls);
-        if (rule.search(j + 1, list.negative[order[j]]) < list.P) {
+        if (rule.search(j + 1, t[index[j]]) < list.P) {
             low = j + 1;
         } else {
             high = j;
         }
     }
-    const auto border = order.begin() + static_cast<std::ptrdiff_t>(low);
-    std::sort(order.begin(), border, falls);
-    if (low > 0) {  // those tied with the last relevant one come next: ties share their weights
-        const double last = list.negative[*(border - 1)];
-        std::partition(border, order.end(), [&](std::uint32_t j) { return list.negative[j] == last; });
+    Order& order = scratch.negatives;
+    order.position.clear();
+    order.ties.clear();
+    if (low == 0) return 0;
+    const double least = t[*std::min_element(at(0), at(low), [t](auto a, auto b) { return t[a] < t[b]; })];
+    const auto end = std::partition(at(low), index.end(), [&](std::uint32_t j) { return t[j] == least; });
+    std::sort(index.begin(), end, falls);
+    order.position.assign(index.begin(), end);
+    for (std::size_t i = 0, j; i < order.size(); i = j) {
+        for (j = i + 1; j < order.size() && t[order[j]] == t[order[i]];) ++j;
+        if (j - i > 1) order.ties.emplace_back(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j));
     }
     return low;
 }
@@ -96,17 +104,15 @@ std::size_t select_relevant(const List& list, const Interleaving& rule, std::vec
 
 double PublishedAp::most_violated(const List& list, double* alpha_positive, double* alpha_negative,
                                   Scratch& scratch) const {
-    sort_falling(list.positive, nullptr, list.P, scratch, scratch.positives);
+    sort_falling(list.positive, list.P, scratch, scratch.positives);
     scratch.top.resize(list.P);
     for (std::size_t k = 0; k < list.P; ++k) scratch.top[k] = list.positive[scratch.positives[k]];
     const Interleaving rule(list, scratch);
     std::size_t relevant = list.N;
     if (algorithm_ == ApAlgorithm::select) {
-        scratch.negatives.resize(list.N);
-        std::iota(scratch.negatives.begin(), scratch.negatives.end(), 0U);
-        relevant = select_relevant(list, rule, scratch.negatives);
+        relevant = select_relevant(list, rule, scratch);
     } else {
-        sort_falling(list.negative, nullptr, list.N, scratch, scratch.negatives);
+        sort_falling(list.negative, list.N, scratch, scratch.negatives);
     }
     // a_k = number of negatives whose rank is at most k; ranks rise with j, so count in passing.
     scratch.above.assign(list.P, 0);

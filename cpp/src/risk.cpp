@@ -28,18 +28,27 @@ LinePoint Risk::line(const double* z, const double* direction, double t, int n_t
 }
 
 void Risk::curvature(const double* z, const double* alpha, double* weight, int n_threads) {
+    std::fill(weight, weight + size_, 0.0);
     const std::vector<Part> all = parts();
     parallel_for(all.size(), n_threads, [&](std::size_t p) {
-        const std::size_t begin = all[p].begin, n = all[p].end - begin;
-        const double *score = z + begin, *slope_of = alpha + begin;
+        // Where α is 0 it stays 0 nearby: only the others are sorted.
+        std::vector<double> score;
+        std::vector<std::size_t> place;
+        for (std::size_t i = all[p].begin; i < all[p].end; ++i) {
+            if (alpha[i] == 0.0) continue;
+            score.push_back(z[i]);
+            place.push_back(i);
+        }
+        const std::size_t n = place.size();
         Scratch scratch;
-        std::vector<std::uint32_t> order;
-        sort_falling(score, nullptr, n, scratch, order);
+        Order order;
+        sort_falling(score.data(), n, scratch, order);
         const auto window = std::max<std::size_t>(2, static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(n)))));
         for (std::size_t i = 0; i < n; ++i) {
-            const std::uint32_t high = order[i < window ? 0 : i - window], low = order[std::min(i + window, n - 1)];
-            const double rise = slope_of[high] - slope_of[low], run = score[high] - score[low];
-            weight[begin + order[i]] = rise > 0 && run > 0 ? rise / run : 0.0;
+            const std::size_t high = place[order[i < window ? 0 : i - window]];
+            const std::size_t low = place[order[std::min(i + window, n - 1)]];
+            const double rise = alpha[high] - alpha[low], run = z[high] - z[low];
+            weight[place[order[i]]] = rise > 0 && run > 0 ? rise / run : 0.0;
         }
     });
 }

@@ -612,6 +612,32 @@ def test_approx_with_several_classes_and_queries(rng: np.random.Generator) -> No
         assert together.status_[k] is Status.CONVERGED
 
 
+def test_approx_averages_over_all_lists(rng: np.random.Generator) -> None:
+    """… also those whose hard samples are all of one kind, where R = 0."""
+    compared = 0
+    for _ in range(60):
+        X, y = approx_case(rng, 18)
+        qid, C = np.repeat([0, 1, 2], 6), 30.0
+        first = fit(X, y, loss="hinge", C=C, tol=1e-7, qid=qid)
+        margin = np.where(y == 1, 1, -1) * first.decision_function(X)
+        if np.any(np.abs(margin - 1.0) < 1e-8) and np.any(
+            (np.abs(margin - 1.0) < 1e-6) & (margin < 1.0 - 1e-9)
+        ):
+            continue
+        kept = np.flatnonzero(margin >= 1.0 - 1e-9)
+        rest = [np.setdiff1d(np.flatnonzero(qid == q), kept) for q in range(3)]
+        lists = [rows for rows in rest if 0 < y[rows].sum() < len(rows)]
+        if not 0 < len(lists) < 3:
+            continue
+        i, j = np.meshgrid(kept[y[kept] == 1], kept[y[kept] == 0])
+        hard = {"A": X[j.ravel()] - X[i.ravel()], "b": np.full(i.size, -2.0)} if i.size else {}
+        optimum = exact_ranking(X, y, lists, "ap", C * len(lists) / 3, **hard)
+        model = fit(X, y, C=C, approx=1.0, tol=1e-7, qid=qid)
+        assert model.objective_ == pytest.approx(optimum, rel=1e-6)
+        compared += 1
+    assert compared >= 3
+
+
 def test_contradicting_constraints_are_reported() -> None:
     from rankcut.solvers.bundle import Bundle
 

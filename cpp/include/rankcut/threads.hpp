@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -36,7 +37,11 @@ void parallel_for(std::size_t n_tasks, int n_threads, Task&& task) {
         }
     };
     std::vector<std::thread> threads;
-    for (std::size_t t = 1; t < workers && t < n_tasks; ++t) threads.emplace_back(work);
+    try {
+        for (std::size_t t = 1; t < workers && t < n_tasks; ++t) threads.emplace_back(work);
+    } catch (const std::system_error&) {
+        // No more threads to be had: those that started, and this one, do all the work.
+    }
     work();
     for (auto& thread : threads) thread.join();
     if (failure) std::rethrow_exception(failure);

@@ -3,26 +3,33 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace rankcut {
 
-// Buffers that one thread reuses from call to call; they grow to the largest list seen.
-struct Scratch {
-    std::vector<std::uint64_t> keys, swap;  // keys: (quantised score, position) of the sorted entries
-    std::vector<std::uint16_t> bin_of;      // the negatives' bins in the histogram of their scores
-    std::vector<std::uint32_t> candidates;  // positions of the negatives that may matter, as they come
-    std::vector<std::uint32_t> positives;   // positions of the positives, best first
-    std::vector<std::uint32_t> negatives;   // positions of the negatives that may matter, best first
-    std::vector<double> top;                // scores of the sorted positives
-    std::vector<std::size_t> above;         // a_k: how many negatives are placed above positive k
-    std::vector<double> work;
+// Positions sorted by falling score, and the runs [first, second) of equal scores among them.
+struct Order {
+    std::vector<std::uint32_t> position;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> ties;
+
+    std::size_t size() const { return position.size(); }
+    std::uint32_t operator[](std::size_t i) const { return position[i]; }
 };
 
-// Writes the positions `chosen` (all of 0…n-1 when `chosen` is null), sorted by falling score, to `order`.
-// Equal scores keep the order in which they are given, so that results never depend on the algorithm.
-void sort_falling(const double* score, const std::uint32_t* chosen, std::size_t n, Scratch& scratch,
-                  std::vector<std::uint32_t>& order);
+// Buffers that one thread reuses from call to call; they grow to the largest list seen.
+struct Scratch {
+    std::vector<std::uint64_t> keys, swap;  // (quantised score, position) of the entries that are sorted
+    std::vector<std::uint16_t> bin_of;      // the negatives' bins in the histogram of their scores
+    Order positives;                        // the positives, best first
+    Order negatives;                        // the negatives that may matter, best first
+    std::vector<double> top;                // scores of the sorted positives
+    std::vector<std::size_t> above;         // a_k: how many negatives are placed above positive k
+};
+
+// Sorts scores 0…n-1 by falling score. Equal scores keep the order in which they are given, so that results
+// never depend on the algorithm.
+void sort_falling(const double* score, std::size_t n, Scratch& scratch, Order& order);
 
 // A histogram of scores above a floor, to find how many of the best could matter without sorting them.
 class ScoreHistogram {
@@ -39,8 +46,8 @@ class ScoreHistogram {
     double upper_edge(std::size_t bin) const {
         return floor_ + (static_cast<double>(bin) + 0.5) / (bins - 1) * (ceiling_ - floor_);
     }
-    // Positions of all scores in `lowest` or a higher bin, in their given order.
-    void collect(std::size_t lowest, std::vector<std::uint32_t>& chosen) const;
+    // Sorts the scores in `lowest` and higher bins.
+    void sort_from(std::size_t lowest, const double* score, Scratch& scratch, Order& order) const;
 
   private:
     double floor_, ceiling_;

@@ -35,7 +35,7 @@ class Staircase {
 
     // Fills scratch.positives, scratch.negatives and scratch.above; returns Δ.
     double solve() {
-        sort_falling(list_.positive, nullptr, list_.P, scratch_, scratch_.positives);
+        sort_falling(list_.positive, list_.P, scratch_, scratch_.positives);
         scratch_.top.resize(list_.P);
         for (std::size_t k = 0; k < list_.P; ++k) scratch_.top[k] = list_.positive[scratch_.positives[k]];
         sort_candidates();
@@ -65,13 +65,14 @@ class Staircase {
         const double* t = list_.negative;
         auto& chosen = scratch_.negatives;
         if (list_.N <= few) {
-            sort_falling(t, nullptr, list_.N, scratch_, chosen);
+            sort_falling(t, list_.N, scratch_, chosen);
             return;
         }
         const double floor = threshold(1);
         double ceiling = t[0];
         for (std::size_t j = 1; j < list_.N; ++j) ceiling = ceiling < t[j] ? t[j] : ceiling;
-        chosen.clear();
+        chosen.position.clear();
+        chosen.ties.clear();
         if (ceiling <= floor) return;
         const ScoreHistogram histogram(t, list_.N, floor, ceiling, scratch_.bin_of);
         std::size_t low = 1, high = ScoreHistogram::bins - 1;  // the lowest bin that may matter is in [low, high]
@@ -83,8 +84,7 @@ class Staircase {
                 low = bin + 1;
             }
         }
-        histogram.collect(low, scratch_.candidates);
-        sort_falling(t, scratch_.candidates.data(), scratch_.candidates.size(), scratch_, chosen);
+        histogram.sort_from(low, t, scratch_, chosen);
     }
 
     void split(std::size_t begin, std::size_t end, std::size_t low, std::size_t high) {
