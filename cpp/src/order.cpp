@@ -2,22 +2,25 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 namespace rankcut {
 namespace {
 
-constexpr std::size_t radix_from = 512;  // below this a comparison sort of the keys is faster
-constexpr std::size_t few = 16;            // up to here, insertion is faster than merging
-constexpr unsigned digit = 12;           // bits; two of them order all but close neighbours
-constexpr std::uint64_t digits = 1U << digit;
-constexpr double finest = static_cast<double>(digits * digits - 1);
+constexpr std::size_t radix_from = 48;  // below this a comparison sort of the keys is faster
+constexpr std::size_t few = 16;         // up to here insertion is faster than merging
 
-// Keys hold a score, quantised to 24 bits of the range [low, high] so that the best come first, above the
+// Bits of a digit: two of them order all scores but close neighbours.
+unsigned digit_for(std::size_t n) { return n < 4096 ? 8 : 12; }
+
+// Keys hold a score, quantised to two digits of the range [low, high] so that the best come first, above the
 // position. Quantising keeps the order, though not strictly.
 class Quantiser {
   public:
-    Quantiser(double low, double high) : high_(high), width_(high - low), unit_(finest / width_) {
+    Quantiser(double low, double high, unsigned digit)
+        : finest_(static_cast<double>((std::uint64_t{1} << (2 * digit)) - 1)), high_(high), width_(high - low),
+          unit_(finest_ / width_) {
         steep_ = !(unit_ <= 1e300);  // a range so small, or empty, that its inverse overflows
     }
     std::uint64_t operator()(double score, std::size_t position) const {
@@ -25,19 +28,21 @@ class Quantiser {
         if (!steep_) {
             x = (high_ - score) * unit_;
         } else if (width_ > 0) {
-            x = (high_ - score) / width_ * finest;
+            x = (high_ - score) / width_ * finest_;
         }
-        return (static_cast<std::uint64_t>(std::min(x, finest)) << 32) | position;
+        return (static_cast<std::uint64_t>(std::min(x, finest_)) << 32) | position;
     }
 
   private:
-    double high_, width_, unit_;
+    double finest_, high_, width_, unit_;
     bool steep_;
 };
 
 // Sorts by the quantised score, least significant digit first; stable.
-void radix_sort(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& swap) {
-    std::array<std::array<std::uint32_t, digits>, 2> count{};
+void radix_sort(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& swap, unsigned digit) {
+    const std::size_t digits = std::size_t{1} << digit;
+    std::array<std::array<std::uint32_t, 4096>, 2> count;
+    for (auto& each : count) std::fill_n(each.begin(), digits, 0U);
     for (const std::uint64_t key : keys) {
         ++count[0][(key >> 32) & (digits - 1)];
         ++count[1][key >> (32 + digit)];
@@ -47,7 +52,7 @@ void radix_sort(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& sw
         const unsigned shift = 32 + d * digit;
         if (count[d][(keys[0] >> shift) & (digits - 1)] == keys.size()) continue;  // one digit for all
         std::uint32_t sum = 0;
-        for (auto& c : count[d]) sum += std::exchange(c, sum);
+        for (std::size_t v = 0; v < digits; ++v) sum += std::exchange(count[d][v], sum);
         for (const std::uint64_t key : keys) swap[count[d][(key >> shift) & (digits - 1)]++] = key;
         keys.swap(swap);
     }
@@ -60,51 +65,80 @@ void insert_sorted(Iterator first, Iterator last, Before before) {
         for (auto j = i; j > first && before(*j, *(j - 1)); --j) std::iter_swap(j, j - 1);
 }
 
-// Keys that share a quantised score are put in order by the score itself; equal scores are noted as ties.
-void settle(const double* score, std::vector<std::uint64_t>& keys, Order& order) {
-    const auto of = [score](std::uint64_t key) { return score[static_cast<std::uint32_t>(key)]; };
+}  // namespace
+
+void Order::clear() {
+    position_.clear();
+    start_.assign(1, 0);
+    sorted_.clear();
+    ties_.clear();
+}
+
+void Order::sort_all(const double* score, std::size_t n, Scratch& scratch) {
+    position_.resize(n);
+    std::iota(position_.begin(), position_.end(), 0U);
+    sort_given(score, scratch);
+}
+
+void Order::sort_some(const double* score, std::vector<std::uint32_t> positions, Scratch& scratch) {
+    position_ = std::move(positions);
+    std::sort(position_.begin(), position_.end());  // equal scores stay in the order of their positions
+    sort_given(score, scratch);
+}
+
+void Order::sort_given(const double* score, Scratch& scratch) {
+    score_ = score;
+    start_ = {0, position_.size()};
+    sorted_.assign(1, 0);
+    ties_.clear();
+    if (!position_.empty()) sort_group(0, scratch);
+}
+
+double Order::score_at(std::size_t rank, Scratch& scratch) {
+    const auto after = std::upper_bound(start_.begin(), start_.end(), rank);
+    const auto group = static_cast<std::size_t>(after - start_.begin()) - 1;
+    if (!sorted_[group]) sort_group(group, scratch);
+    return score_[position_[rank]];
+}
+
+void Order::sort_group(std::size_t group, Scratch& scratch) {
+    sorted_[group] = 1;
+    const std::size_t begin = start_[group], n = start_[group + 1] - begin;
+    std::uint32_t* const position = position_.data() + begin;
+    double low = score_[position[0]], high = low;
+    for (std::size_t i = 1; i < n; ++i) {
+        low = std::min(low, score_[position[i]]);
+        high = std::max(high, score_[position[i]]);
+    }
+    const unsigned digit = digit_for(n);
+    const Quantiser key(low, high, digit);
+    auto& keys = scratch.keys;
+    keys.resize(n);
+    for (std::size_t i = 0; i < n; ++i) keys[i] = key(score_[position[i]], position[i]);
+    if (n < radix_from) {
+        std::sort(keys.begin(), keys.end());  // positions rise within a group, so this is stable too
+    } else {
+        radix_sort(keys, scratch.swap, digit);
+    }
+    // Keys that share a quantised score are put in order by the score itself; equal scores are noted as ties.
+    const auto of = [this](std::uint64_t k) { return score_[static_cast<std::uint32_t>(k)]; };
     const auto falls = [&](std::uint64_t a, std::uint64_t b) { return of(a) > of(b); };
-    order.ties.clear();
-    const std::size_t n = keys.size();
-    for (std::size_t begin = 0, end; begin < n; begin = end) {
-        for (end = begin + 1; end < n && (keys[end] >> 32) == (keys[begin] >> 32);) ++end;
-        if (end - begin < 2) continue;
-        const auto first = keys.begin() + static_cast<std::ptrdiff_t>(begin);
+    for (std::size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && (keys[end] >> 32) == (keys[i] >> 32);) ++end;
+        if (end - i < 2) continue;
+        const auto first = keys.begin() + static_cast<std::ptrdiff_t>(i);
         const auto last = keys.begin() + static_cast<std::ptrdiff_t>(end);
-        if (end - begin <= few) {
+        if (end - i <= few) {
             insert_sorted(first, last, falls);
         } else if (!std::is_sorted(first, last, falls)) {
             std::stable_sort(first, last, falls);
         }
-        for (std::size_t i = begin, j; i < end; i = j) {
-            for (j = i + 1; j < end && of(keys[j]) == of(keys[i]);) ++j;
-            if (j - i > 1) order.ties.emplace_back(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j));
+        for (std::size_t j = i, tie; j < end; j = tie) {
+            for (tie = j + 1; tie < end && of(keys[tie]) == of(keys[j]);) ++tie;
+            if (tie - j > 1) ties_.emplace_back(begin + j, begin + tie);
         }
     }
-}
-
-void sort_keys(const double* score, Scratch& scratch, Order& order) {
-    auto& keys = scratch.keys;
-    if (keys.size() < radix_from) {
-        std::sort(keys.begin(), keys.end());  // positions rise, so this is stable too
-    } else {
-        radix_sort(keys, scratch.swap);
-    }
-    settle(score, keys, order);
-    order.position.resize(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) order.position[i] = static_cast<std::uint32_t>(keys[i]);
-}
-
-}  // namespace
-
-void sort_falling(const double* score, std::size_t n, Scratch& scratch, Order& order) {
-    scratch.keys.resize(n);
-    if (n > 0) {
-        const auto [low, high] = std::minmax_element(score, score + n);
-        const Quantiser key(*low, *high);
-        for (std::size_t i = 0; i < n; ++i) scratch.keys[i] = key(score[i], i);
-    }
-    sort_keys(score, scratch, order);
+    for (std::size_t i = 0; i < n; ++i) position[i] = static_cast<std::uint32_t>(keys[i]);
 }
 
 ScoreHistogram::ScoreHistogram(const double* score, std::size_t n, double floor, double ceiling,
@@ -123,17 +157,25 @@ ScoreHistogram::ScoreHistogram(const double* score, std::size_t n, double floor,
     for (std::size_t bin = bins - 1; bin > 0; --bin) above_[bin - 1] = above_[bin] + count[bin];
 }
 
-void ScoreHistogram::sort_from(std::size_t lowest, const double* score, Scratch& scratch, Order& order) const {
+void ScoreHistogram::group(std::size_t lowest, const double* score, Order& order) const {
     const std::size_t n = lowest == 0 ? bin_of_.size() : above_[lowest - 1];
-    const double low = floor_ + (static_cast<double>(lowest) - 1.5) / (bins - 1) * (ceiling_ - floor_);
-    const Quantiser key(low, ceiling_);
-    scratch.keys.resize(n);
-    std::size_t kept = 0;
-    for (std::size_t i = 0; kept < n; ++i) {  // no branch: write always, advance only past the kept
-        scratch.keys[kept] = key(score[i], i);
-        kept += static_cast<std::size_t>(bin_of_[i] >= lowest);
+    order.clear();
+    order.score_ = score;
+    order.position_.resize(n + 1);
+    std::array<std::size_t, bins> next;
+    next.fill(n);  // the others all go to a place behind the end
+    for (std::size_t bin = bins; bin-- > lowest;) {
+        next[bin] = above_[bin];
+        const std::size_t end = bin == 0 ? n : above_[bin - 1];
+        if (end > above_[bin]) order.start_.push_back(end);
     }
-    sort_keys(score, scratch, order);
+    for (std::size_t i = 0; i < bin_of_.size(); ++i) {  // no branch: write always, advance only for the kept
+        const std::size_t bin = bin_of_[i];
+        order.position_[next[bin]] = static_cast<std::uint32_t>(i);
+        next[bin] += static_cast<std::size_t>(bin >= lowest);
+    }
+    order.position_.resize(n);
+    order.sorted_.assign(order.start_.size() - 1, 0);
 }
 
 }  // namespace rankcut

@@ -85,18 +85,14 @@ std::size_t select_relevant(const List& list, const Interleaving& rule, Scratch&
             high = j;
         }
     }
-    Order& order = scratch.negatives;
-    order.position.clear();
-    order.ties.clear();
-    if (low == 0) return 0;
+    if (low == 0) {
+        scratch.negatives.clear();
+        return 0;
+    }
     const double least = t[*std::min_element(at(0), at(low), [t](auto a, auto b) { return t[a] < t[b]; })];
     const auto end = std::partition(at(low), index.end(), [&](std::uint32_t j) { return t[j] == least; });
-    std::sort(index.begin(), end, falls);
-    order.position.assign(index.begin(), end);
-    for (std::size_t i = 0, j; i < order.size(); i = j) {
-        for (j = i + 1; j < order.size() && t[order[j]] == t[order[i]];) ++j;
-        if (j - i > 1) order.ties.emplace_back(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j));
-    }
+    index.erase(end, index.end());
+    scratch.negatives.sort_some(t, std::move(index), scratch);
     return low;
 }
 
@@ -104,7 +100,7 @@ std::size_t select_relevant(const List& list, const Interleaving& rule, Scratch&
 
 double PublishedAp::most_violated(const List& list, double* alpha_positive, double* alpha_negative,
                                   Scratch& scratch) const {
-    sort_falling(list.positive, list.P, scratch, scratch.positives);
+    scratch.positives.sort_all(list.positive, list.P, scratch);
     scratch.top.resize(list.P);
     for (std::size_t k = 0; k < list.P; ++k) scratch.top[k] = list.positive[scratch.positives[k]];
     const Interleaving rule(list, scratch);
@@ -112,7 +108,7 @@ double PublishedAp::most_violated(const List& list, double* alpha_positive, doub
     if (algorithm_ == ApAlgorithm::select) {
         relevant = select_relevant(list, rule, scratch);
     } else {
-        sort_falling(list.negative, list.N, scratch, scratch.negatives);
+        scratch.negatives.sort_all(list.negative, list.N, scratch);
     }
     // a_k = number of negatives whose rank is at most k; ranks rise with j, so count in passing.
     scratch.above.assign(list.P, 0);

@@ -42,8 +42,9 @@ void Risk::curvature(const double* z, const double* alpha, double* weight, int n
         const std::size_t n = place.size();
         Scratch scratch;
         Order order;
-        sort_falling(score.data(), n, scratch, order);
-        const auto window = std::max<std::size_t>(2, static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(n)))));
+        order.sort_all(score.data(), n, scratch);
+        const auto root = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(n))));
+        const std::size_t window = std::max<std::size_t>(2, root);
         for (std::size_t i = 0; i < n; ++i) {
             const std::size_t high = place[order[i < window ? 0 : i - window]];
             const std::size_t low = place[order[std::min(i + window, n - 1)]];

@@ -3,10 +3,11 @@
 namespace rankcut {
 namespace {
 
-// Gives every run of equal scores that starts before `reached` the mean of its weights.
+// Gives every run of equal scores that starts before `reached` the mean of its weights. A group that nobody
+// has looked into has one weight for all.
 void share_ties(const Order& order, std::size_t reached, double* alpha) {
-    for (const auto& [begin, end] : order.ties) {
-        if (begin >= reached) return;
+    for (const auto& [begin, end] : order.ties()) {
+        if (begin >= reached) continue;
         double sum = 0.0;
         for (std::size_t i = begin; i < end; ++i) sum += alpha[order[i]];
         for (std::size_t i = begin; i < end; ++i) alpha[order[i]] = sum / static_cast<double>(end - begin);

@@ -8,13 +8,35 @@
 
 namespace rankcut {
 
-// Positions sorted by falling score, and the runs [first, second) of equal scores among them.
-struct Order {
-    std::vector<std::uint32_t> position;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> ties;
+struct Scratch;
 
-    std::size_t size() const { return position.size(); }
-    std::uint32_t operator[](std::size_t i) const { return position[i]; }
+// Positions of scores by falling score, sorted only as far as somebody looks: groups are in order, and a group
+// is sorted on the first look into it. Equal scores keep the order in which they are given, so that results
+// never depend on the algorithm.
+class Order {
+  public:
+    std::size_t size() const { return position_.size(); }
+    std::uint32_t operator[](std::size_t rank) const { return position_[rank]; }
+    // The score at a rank, in its final place.
+    double score_at(std::size_t rank, Scratch& scratch);
+    // Runs [first, second) of equal scores in the groups that are sorted, in no particular order.
+    const std::vector<std::pair<std::size_t, std::size_t>>& ties() const { return ties_; }
+
+    void clear();
+    // All of score[0…n-1], or those at the given positions, sorted at once.
+    void sort_all(const double* score, std::size_t n, Scratch& scratch);
+    void sort_some(const double* score, std::vector<std::uint32_t> positions, Scratch& scratch);
+
+  private:
+    friend class ScoreHistogram;
+    void sort_given(const double* score, Scratch& scratch);
+    void sort_group(std::size_t group, Scratch& scratch);
+
+    const double* score_ = nullptr;
+    std::vector<std::uint32_t> position_;
+    std::vector<std::size_t> start_;  // of each group, and the end
+    std::vector<char> sorted_;        // whether the group is
+    std::vector<std::pair<std::size_t, std::size_t>> ties_;
 };
 
 // Buffers that one thread reuses from call to call; they grow to the largest list seen.
@@ -26,10 +48,6 @@ struct Scratch {
     std::vector<double> top;                // scores of the sorted positives
     std::vector<std::size_t> above;         // a_k: how many negatives are placed above positive k
 };
-
-// Sorts scores 0…n-1 by falling score. Equal scores keep the order in which they are given, so that results
-// never depend on the algorithm.
-void sort_falling(const double* score, std::size_t n, Scratch& scratch, Order& order);
 
 // A histogram of scores above a floor, to find how many of the best could matter without sorting them.
 class ScoreHistogram {
@@ -46,8 +64,8 @@ class ScoreHistogram {
     double upper_edge(std::size_t bin) const {
         return floor_ + (static_cast<double>(bin) + 0.5) / (bins - 1) * (ceiling_ - floor_);
     }
-    // Sorts the scores in `lowest` and higher bins.
-    void sort_from(std::size_t lowest, const double* score, Scratch& scratch, Order& order) const;
+    // The scores in `lowest` and higher bins, grouped by bin.
+    void group(std::size_t lowest, const double* score, Order& order) const;
 
   private:
     double floor_, ceiling_;

@@ -35,10 +35,10 @@ class Staircase {
 
     // Fills scratch.positives, scratch.negatives and scratch.above; returns Δ.
     double solve() {
-        sort_falling(list_.positive, list_.P, scratch_, scratch_.positives);
+        scratch_.positives.sort_all(list_.positive, list_.P, scratch_);
         scratch_.top.resize(list_.P);
         for (std::size_t k = 0; k < list_.P; ++k) scratch_.top[k] = list_.positive[scratch_.positives[k]];
-        sort_candidates();
+        find_candidates();
         scratch_.above.assign(list_.P, 0);
         split(0, list_.P, 0, scratch_.negatives.size());
         double delta = 0.0;
@@ -59,21 +59,28 @@ class Staircase {
         return least;
     }
 
-    // Sorts the negatives that could be above a positive. The m-th best is t_m ≤ threshold(m) from some m
-    // on; a histogram bounds t_m from above, so the bins below that m are never sorted.
-    void sort_candidates() {
+    // Finds and groups the negatives that could be above a positive. The m-th best is t_m ≤ threshold(m) from some m
+    // on; a histogram bounds t_m from above, so the bins below that m are left out. Within the
+    // others, only those that `split` looks into are ever sorted.
+    void find_candidates() {
         const double* t = list_.negative;
         auto& chosen = scratch_.negatives;
         if (list_.N <= few) {
-            sort_falling(t, list_.N, scratch_, chosen);
+            chosen.sort_all(t, list_.N, scratch_);
             return;
         }
-        const double floor = threshold(1);
-        double ceiling = t[0];
-        for (std::size_t j = 1; j < list_.N; ++j) ceiling = ceiling < t[j] ? t[j] : ceiling;
-        chosen.position.clear();
-        chosen.ties.clear();
-        if (ceiling <= floor) return;
+        double lowest = t[0], ceiling = t[0];
+        for (std::size_t j = 1; j < list_.N; ++j) {
+            lowest = t[j] < lowest ? t[j] : lowest;
+            ceiling = ceiling < t[j] ? t[j] : ceiling;
+        }
+        const double floor = std::max(threshold(1), lowest);
+        chosen.clear();
+        if (ceiling < floor) return;
+        if (ceiling == floor) {  // all of them are equal
+            chosen.sort_all(t, list_.N, scratch_);
+            return;
+        }
         const ScoreHistogram histogram(t, list_.N, floor, ceiling, scratch_.bin_of);
         std::size_t low = 1, high = ScoreHistogram::bins - 1;  // the lowest bin that may matter is in [low, high]
         while (low < high) {
@@ -84,7 +91,7 @@ class Staircase {
                 low = bin + 1;
             }
         }
-        histogram.sort_from(low, t, scratch_, chosen);
+        histogram.group(low, t, chosen);
     }
 
     void split(std::size_t begin, std::size_t end, std::size_t low, std::size_t high) {
@@ -100,8 +107,8 @@ class Staircase {
     }
 
     // The start of the shortest suffix of [begin, end) with the largest Σ f_k(m), times PN/2.
-    std::size_t best_suffix(std::size_t begin, std::size_t end, std::size_t m) const {
-        const double t = list_.negative[scratch_.negatives[m - 1]];
+    std::size_t best_suffix(std::size_t begin, std::size_t end, std::size_t m) {
+        const double t = scratch_.negatives.score_at(m - 1, scratch_);
         double sum = 0.0, best = 0.0;
         std::size_t start = end;
         for (std::size_t k = end; k-- > begin;) {
