@@ -40,6 +40,11 @@ class Design(ABC):
         """Passes over X so far."""
         return Passes(self._forward, self._backward)
 
+    @property
+    def work(self) -> float:
+        """What a pass costs, in multiplications of a dense one."""
+        return float(self.n_rows) * self.n_columns
+
     def scores(self, W: ArrayLike) -> Float64:
         """X Wᵀ as (K, n_rows) for W (K, n_columns): one contiguous score vector per problem."""
         weights = _weights("W", W, self.n_columns)

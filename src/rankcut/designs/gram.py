@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-BLOCK = 1024
+BLOCK = 2**19  # numbers in a block of rows
 
 
 def gram(
@@ -23,7 +23,8 @@ def gram(
         return scaled.T @ scaled
 
     total = np.zeros((width, width))
-    blocks = [active[i : i + BLOCK] for i in range(0, len(active), BLOCK)]
+    height = max(1, BLOCK // width)
+    blocks = [active[i : i + height] for i in range(0, len(active), height)]
     if n_threads == 1 or len(blocks) < 2:
         for index in blocks:
             total += block(index)

@@ -16,6 +16,7 @@ from rankcut import losses
 from rankcut.data.lists import Lists
 from rankcut.designs import Design
 from rankcut.errors import InputError
+from rankcut.estimators.base import enough
 from rankcut.models import EasySamples, LinearRisk
 from rankcut.solvers import Problem
 
@@ -28,13 +29,13 @@ def hard_problem(
     """Run stage 1 for all problems together, and set up stage 2."""
     hinge = losses.get("hinge", shifted=True)
     inner = design.n_threads if len(lists) == 1 else 1
-    stage1 = [LinearRisk(each, hinge.bind(each), hinge.sees, n_threads=inner) for each in lists]
+    stage1 = [LinearRisk(each, hinge.bind(each), hinge.sees, n_threads=inner, enough=enough(design)) for each in lists]
     solved = estimator._solve(design, [Problem(risk, [estimator.C]) for risk in stage1])
     risks, problems = [], []
     for each, risk, (solution, scores) in zip(lists, stage1, solved, strict=True):
         hard, easy = split(each, scores + risk.intercept(scores), estimator.approx)
         bound = loss.bind(hard) if hard.size else None
-        risks.append(LinearRisk(hard, bound, loss.sees, n_threads=inner, easy=easy))
+        risks.append(LinearRisk(hard, bound, loss.sees, n_threads=inner, easy=easy, enough=enough(design)))
         # Lists whose hard samples are all of one kind have R = 0; the mean is over all lists.
         share = len(hard.positives) / len(each.positives)
         problems.append(Problem(risks[-1], [estimator.C * (share or 1.0)], solution.w))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import warnings
 from typing import Any
@@ -10,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import ThreadpoolController
 
 from rankcut.data.arrays import check_X
 from rankcut.data.lists import Lists
-from rankcut.designs import make_design
+from rankcut.designs import Design, make_design
 from rankcut.errors import ConvergenceWarning
 from rankcut.estimators.intercept import balanced_intercept
 from rankcut.models import LinearRisk
@@ -70,6 +72,21 @@ class LinearRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
 def intercept(risk: LinearRisk, sees: str, point: Floats) -> float:
     """The loss's own choice if it sees the intercept, else the threshold of the smallest balanced error."""
     return risk.intercept(point) if sees == "shifted scores" else balanced_intercept(*risk.all_scores(point))
+
+
+def enough(design: Design) -> int:
+    """Samples of a class that are enough to estimate a Hessian from."""
+    return max(2048, 8 * design.n_columns)
+
+
+@functools.cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()  # looking for them takes milliseconds
+
+
+def one_blas_thread() -> Any:
+    """While it is open, BLAS uses one thread: ours do the parallel work, with the same result for any number."""
+    return _libraries().limit(limits=1, user_api="blas")
 
 
 def each(values: list[Any]) -> Any:

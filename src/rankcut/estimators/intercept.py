@@ -13,7 +13,7 @@ def balanced_intercept(
 
     The threshold −b goes in the middle between two scores, of equals the widest gap, or 1 beyond all of them.
     """
-    order = np.argsort(-scores, kind="stable")
+    order = np.argsort(-scores)  # equal scores are never parted, so their order does not matter
     z, positive = scores[order], relevant[order]
     hits = np.concatenate(([0], np.cumsum(positive))) / positive.sum()
     alarms = np.concatenate(([0], np.cumsum(~positive))) / (~positive).sum()

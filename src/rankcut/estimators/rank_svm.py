@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits
 
 from rankcut import losses
 from rankcut.data.arrays import check_X
@@ -15,7 +14,7 @@ from rankcut.data.labels import targets
 from rankcut.data.lists import Lists
 from rankcut.designs import Design, make_design
 from rankcut.estimators.approx import hard_problem
-from rankcut.estimators.base import LinearRanker, each, intercept, threads, warn_skipped, warn_unfinished
+from rankcut.estimators.base import LinearRanker, each, enough, intercept, one_blas_thread, threads, warn_skipped, warn_unfinished
 from rankcut.estimators.checks import check_parameters
 from rankcut.models import LinearRisk
 from rankcut.solvers import Problem, Solution, minimise_together
@@ -139,9 +138,9 @@ class RankSVM(LinearRanker):
         lists = [Lists.build(relevant, qid) for relevant in goal.relevant]
         warn_skipped(lists)
         inner = design.n_threads if len(lists) == 1 else 1
-        with threadpool_limits(limits=1, user_api="blas"):  # our threads, and the same result for any number
+        with one_blas_thread():
             if self.approx is None:
-                risks = [LinearRisk(part, loss.bind(part), loss.sees, n_threads=inner) for part in lists]
+                risks = [LinearRisk(part, loss.bind(part), loss.sees, n_threads=inner, enough=enough(design)) for part in lists]
                 starts = self._starts(len(lists), design)
                 problems = [Problem(risk, [self.C], start) for risk, start in zip(risks, starts, strict=True)]
             else:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import ParameterGrid, check_cv
-from threadpoolctl import threadpool_limits
 
 from rankcut import losses
 from rankcut.data.arrays import check_X
@@ -17,7 +16,7 @@ from rankcut.data.labels import Targets, targets
 from rankcut.data.lists import Lists, query_codes
 from rankcut.designs import Design, make_design
 from rankcut.errors import InputError
-from rankcut.estimators.base import LinearRanker, each, intercept, threads, warn_skipped, warn_unfinished
+from rankcut.estimators.base import LinearRanker, each, enough, intercept, one_blas_thread, threads, warn_skipped, warn_unfinished
 from rankcut.estimators.checks import check_cv_parameters
 from rankcut.estimators.rank_svm import linear_loss
 from rankcut.models import LinearRisk
@@ -129,7 +128,7 @@ class RankSVMCV(LinearRanker):
         splits = self._splits(X, y, goal, codes, groups)
         design = make_design(X, n_threads=threads(self.n_jobs))
         board = _Board(len(settings), len(path), len(splits), goal, codes, design.n_columns, get_score(self.scoring))
-        with threadpool_limits(limits=1, user_api="blas"):  # our threads, and the same result for any number
+        with one_blas_thread():
             self._run(design, path, [loss for _, loss in settings], splits, board)
         self.classes_, self._kind = goal.classes, goal.kind
         self.n_splits_ = len(splits)
@@ -177,7 +176,7 @@ class RankSVMCV(LinearRanker):
                 include, test = (masks[fold], splits[fold][1]) if fold < len(splits) else (None, None)
                 for k in range(board.K):
                     lists = board.lists(fold, k, include)
-                    risk = LinearRisk(lists, loss.bind(lists), loss.sees, held_out=test)
+                    risk = LinearRisk(lists, loss.bind(lists), loss.sees, held_out=test, enough=enough(design))
                     keys.append(_Key(setting, fold, k, risk, loss.sees, test))
                     problems.append(Problem(risk, path))
         warn_skipped([board.lists(len(splits), k, None) for k in range(board.K)])

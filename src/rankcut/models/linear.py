@@ -31,8 +31,9 @@ class LinearRisk:
         n_threads: int = 1,
         easy: EasySamples | None = None,
         held_out: NDArray[np.intp] | None = None,
+        enough: int = 10_000,
     ) -> None:
-        self._lists, self._sees = lists, sees
+        self._lists, self._sees, self._enough = lists, sees, enough
         self._risk: _core.Risk | NoRisk = NoRisk() if risk is None else risk
         self._threads = n_threads
         self._easy = easy
@@ -81,9 +82,11 @@ class LinearRisk:
         A loss of differences does not see a common shift, so the diagonal overstates its Hessian: what is
         left is the scatter of each class around its mean, and of the two means (exact if every positive were
         compared with the mean negative). With several lists the means differ by list; the diagonal has to do.
+        Of very many samples, a part of each class stands for all: it is an estimate anyway.
         """
         diagonal = np.empty(self._size)
         self._risk.curvature(point[: self._size], self._lists.gather(weights), diagonal, self._threads)
+        thin(diagonal, self._lists.relevant, self._enough)
         vectors: list[Floats] = []
         signs: list[float] = []
         if self._sees == "shifted scores" and diagonal.sum() > 0:
@@ -100,6 +103,17 @@ class LinearRisk:
                 signs = [-1.0, -1.0, 1.0]
         scattered = np.array([self._lists.scatter(v) for v in vectors]).reshape(-1, self._lists.n_rows)
         return self._lists.scatter(diagonal), scattered, np.array(signs)
+
+
+def thin(weights: Floats, relevant: NDArray[np.bool_], enough: int) -> None:
+    """Keep every s-th of a class's nonzero weights, s times as heavy, so that about `enough` are left."""
+    for members in (np.flatnonzero(relevant & (weights > 0)), np.flatnonzero(~relevant & (weights > 0))):
+        step = len(members) // enough
+        if step > 1:
+            kept = members[::step]
+            values = weights[kept] * (weights[members].sum() / weights[kept].sum())
+            weights[members] = 0.0
+            weights[kept] = values
 
 
 class _ScoreLine:

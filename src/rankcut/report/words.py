@@ -44,6 +44,8 @@ def verdict(comparison: Comparison) -> str:
     ahead = names[1] if test.mean_difference > 0 else names[0]
     size = f"{ahead} is ahead by {abs(test.mean_difference):.4f}"
     p = "p " + ("" if test.t_pvalue < 0.001 else "= ") + p_value(test.t_pvalue)
+    if missing(comparison):  # stopping early, at will, spoils the test
+        return f"{size} on the {test.n} folds that were finished"
     if test.t_pvalue < SURE:
         return f"{size}, more than chance explains ({p})"
     return f"{size}, but {test.n} folds cannot tell that from chance ({p})"

@@ -83,5 +83,5 @@ class Metric:
         """Trust the curvature less when the best point of the line lay beyond, more when it lay short."""
         if t >= 1.0:
             self._trust = max(LEAST_TRUST, 0.6 * self._trust)
-        elif t < 0.4:
+        elif t < 0.6:
             self._trust = min(MOST_TRUST, 1.5 * self._trust)

@@ -34,6 +34,8 @@ class SharedDesign(Protocol):
     n_threads: int
 
     @property
+    def work(self) -> float: ...
+    @property
     def passes(self) -> tuple[float, float]: ...
     def scores(self, W: Floats, /) -> Floats: ...
     def pull(self, A: Floats, /) -> Floats: ...
@@ -80,6 +82,7 @@ class _Run:
         self.best: Any = None
         self._weights: Floats | None = None
         self._point: Any = None
+        self._share = USUAL_SHARE
 
     def solution(self) -> Solution:
         return solution(self.bundle, self.design.passes, self.history)
@@ -116,12 +119,12 @@ class _Run:
 
     def tell(self, gradient: Floats, sharing: int) -> None:
         self.bundle.tell(self._offset, gradient)
-        self.bundle.price = self._price(USUAL_SHARE, sharing)
+        self.bundle.price = self._price(self._share, sharing)
         if self.started and self.bundle.wants_curvature():
             assert self._weights is not None and self.bundle.metric is not None
             curvature = Curvature(*self.risk.curvature(self._point, self._weights))
-            share = np.count_nonzero(curvature.weights) / self.design.n_rows
-            self.bundle.metric.refresh(_hessian(self.design, curvature), self._price(share, sharing).hessian)
+            self._share = np.count_nonzero(curvature.weights) / self.design.n_rows
+            self.bundle.metric.refresh(_hessian(self.design, curvature), self._price(self._share, sharing).hessian)
         self.started = True  # at w = 0 all scores are tied, and there is no slope to see
         self._weights = self._point = None
 
@@ -145,7 +148,7 @@ class _Run:
         search 40 a row, and an iteration 7e5 whatever its size; dense algebra takes 0.03 a multiplication, of
         which a Hessian needs share·n·d² and a step d³/3 + NEAREST·d²."""
         n, d = self.design.n_rows, self.design.n_columns
-        iteration = 0.14 * n * d / min(sharing, 5) + 40.0 * n + 7e5
+        iteration = 0.14 * self.design.work / min(sharing, 5) + 40.0 * n + 7e5
         return Price(0.03 * share * n * d * d / iteration, 0.03 * (d / 3 + NEAREST) * d * d / iteration)
 
 
