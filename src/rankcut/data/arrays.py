@@ -56,7 +56,9 @@ def _check_structure(X: Any) -> None:
         width = X.shape[1] // max(1, X.blocksize[1])
     pointers, indices = X.indptr, X.indices
     if len(pointers) == 0 or pointers[0] != 0 or np.any(np.diff(pointers) < 0) or pointers[-1] > len(indices):
-        raise InputError("X: came as a sparse matrix whose indptr does not rise from 0 to its number of entries")
+        raise InputError(
+            "X: came as a sparse matrix whose indptr does not rise from 0 to its number of entries"
+        )
     if len(indices) != len(X.data):
         raise InputError(f"X: came as a sparse matrix with {len(indices)} indices for {len(X.data)} entries")
     if len(indices) and (indices.min() < 0 or indices.max() >= width):

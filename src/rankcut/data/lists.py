@@ -42,7 +42,10 @@ class Lists:
 
     @classmethod
     def build(
-        cls, relevant: NDArray[np.bool_], qid: ArrayLike | None = None, include: NDArray[np.bool_] | None = None
+        cls,
+        relevant: NDArray[np.bool_],
+        qid: ArrayLike | None = None,
+        include: NDArray[np.bool_] | None = None,
     ) -> Lists:
         """One list, or one per query; of the rows marked by `include` only, if given."""
         if qid is None:
@@ -55,7 +58,9 @@ class Lists:
         positives = np.add.reduceat(relevant[rows].astype(np.int64), starts) if len(starts) else starts
         usable = (positives > 0) & (positives < lengths)
         if not usable.any():
-            raise InputError("qid: no list has both a relevant and another row; nothing can be learned from it")
+            raise InputError(
+                "qid: no list has both a relevant and another row; nothing can be learned from it"
+            )
         order = rows[np.repeat(usable, lengths)]
         offsets = np.concatenate(([0], np.cumsum(lengths[usable])))
         return cls(

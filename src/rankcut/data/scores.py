@@ -13,7 +13,9 @@ def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
     try:
         z = np.ascontiguousarray(scores, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"scores: came as something that is not numbers ({error}); pass one score per row") from error
+        raise InputError(
+            f"scores: came as something that is not numbers ({error}); pass one score per row"
+        ) from error
     if z.ndim != 1 or z.size == 0:
         raise InputError(f"scores: came with shape {z.shape}; pass a non-empty one-dimensional array")
     largest = float(np.max(np.abs(z)))

@@ -13,7 +13,11 @@ BLOCK = 2**19  # numbers in a block of rows
 
 
 def gram(
-    rows: Callable[[NDArray[np.intp]], Floats], active: NDArray[np.intp], weights: Floats, width: int, n_threads: int
+    rows: Callable[[NDArray[np.intp]], Floats],
+    active: NDArray[np.intp],
+    weights: Floats,
+    width: int,
+    n_threads: int,
 ) -> Floats:
     """Σ_i weights_i x_i x_iᵀ over the active rows, weights ≥ 0, in fixed blocks that are added in order."""
 

@@ -50,7 +50,9 @@ class SparseDesign(Design):
 
     @property
     def work(self) -> float:
-        return 4.0 * self._X.nnz  # an entry that has to be looked up costs about as much as four that have not
+        return 4.0 * float(
+            self._X.nnz
+        )  # an entry that has to be looked up costs about as much as four that have not
 
     def rows(self, index: ArrayLike) -> Float64:
         return np.ascontiguousarray(self._X[np.asarray(index)].toarray(), dtype=np.float64)

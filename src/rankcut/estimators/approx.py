@@ -29,7 +29,10 @@ def hard_problem(
     """Run stage 1 for all problems together, and set up stage 2."""
     hinge = losses.get("hinge", shifted=True)
     inner = design.n_threads if len(lists) == 1 else 1
-    stage1 = [LinearRisk(each, hinge.bind(each), hinge.sees, n_threads=inner, enough=enough(design)) for each in lists]
+    stage1 = [
+        LinearRisk(each, hinge.bind(each), hinge.sees, n_threads=inner, enough=enough(design))
+        for each in lists
+    ]
     solved = estimator._solve(design, [Problem(risk, [estimator.C]) for risk in stage1])
     risks, problems = [], []
     for each, risk, (solution, scores) in zip(lists, stage1, solved, strict=True):

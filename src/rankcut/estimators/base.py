@@ -46,7 +46,8 @@ class LinearRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         if self._kind == "indicator":
             return (scores.reshape(len(scores), -1) > 0).astype(int)
         index = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[index]
+        labels: NDArray[Any] = self.classes_[index]
+        return labels
 
     def rank(self, X: Any) -> NDArray[np.intp]:
         """Row numbers, best first; of shape (n, K) with a column per ranker for K > 1."""

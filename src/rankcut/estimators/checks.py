@@ -23,7 +23,9 @@ def check_parameters(estimator: Any) -> None:
             raise InputError(f"approx: came as {estimator.approx!r}; pass a share in (0, 1], or None")
     if estimator.positive_weight is not None:
         if estimator.loss != "hinge":
-            raise InputError(f"positive_weight: came with loss={estimator.loss!r}; it only weighs in loss='hinge'")
+            raise InputError(
+                f"positive_weight: came with loss={estimator.loss!r}; it only weighs in loss='hinge'"
+            )
         positive("positive_weight", estimator.positive_weight)
 
 

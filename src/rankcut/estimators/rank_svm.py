@@ -14,7 +14,16 @@ from rankcut.data.labels import targets
 from rankcut.data.lists import Lists
 from rankcut.designs import Design, make_design
 from rankcut.estimators.approx import hard_problem
-from rankcut.estimators.base import LinearRanker, each, enough, intercept, one_blas_thread, threads, warn_skipped, warn_unfinished
+from rankcut.estimators.base import (
+    LinearRanker,
+    each,
+    enough,
+    intercept,
+    one_blas_thread,
+    threads,
+    warn_skipped,
+    warn_unfinished,
+)
 from rankcut.estimators.checks import check_parameters
 from rankcut.models import LinearRisk
 from rankcut.solvers import Problem, Solution, minimise_together
@@ -91,8 +100,6 @@ class RankSVM(LinearRanker):
     True
     """
 
-    __metadata_request__fit = {"qid": None}
-
     def __init__(
         self,
         C: float = 1.0,
@@ -140,7 +147,10 @@ class RankSVM(LinearRanker):
         inner = design.n_threads if len(lists) == 1 else 1
         with one_blas_thread():
             if self.approx is None:
-                risks = [LinearRisk(part, loss.bind(part), loss.sees, n_threads=inner, enough=enough(design)) for part in lists]
+                risks = [
+                    LinearRisk(part, loss.bind(part), loss.sees, n_threads=inner, enough=enough(design))
+                    for part in lists
+                ]
                 starts = self._starts(len(lists), design)
                 problems = [Problem(risk, [self.C], start) for risk, start in zip(risks, starts, strict=True)]
             else:
@@ -152,7 +162,9 @@ class RankSVM(LinearRanker):
         self.intercept_ = np.zeros(len(risks))
         if self.fit_intercept:
             points = (point for _, point in results)
-            self.intercept_[:] = [intercept(r, loss.sees, point) for r, point in zip(risks, points, strict=True)]
+            self.intercept_[:] = [
+                intercept(r, loss.sees, point) for r, point in zip(risks, points, strict=True)
+            ]
         self.n_passes_ = design.passes
         self.n_lists_ = each([len(part.positives) for part in lists])
         self.n_skipped_lists_ = each([part.n_skipped for part in lists])
@@ -188,5 +200,8 @@ def linear_loss(name: str, oracle: str, positive_weight: float | None, fit_inter
     if name == "ap":
         options["oracle"] = oracle
     if name == "hinge":
-        options = {"positive_weight": 1.0 if positive_weight is None else positive_weight, "shifted": fit_intercept}
+        options = {
+            "positive_weight": 1.0 if positive_weight is None else positive_weight,
+            "shifted": fit_intercept,
+        }
     return losses.get(name, **options)

@@ -16,7 +16,16 @@ from rankcut.data.labels import Targets, targets
 from rankcut.data.lists import Lists, query_codes
 from rankcut.designs import Design, make_design
 from rankcut.errors import InputError
-from rankcut.estimators.base import LinearRanker, each, enough, intercept, one_blas_thread, threads, warn_skipped, warn_unfinished
+from rankcut.estimators.base import (
+    LinearRanker,
+    each,
+    enough,
+    intercept,
+    one_blas_thread,
+    threads,
+    warn_skipped,
+    warn_unfinished,
+)
 from rankcut.estimators.checks import check_cv_parameters
 from rankcut.estimators.rank_svm import linear_loss
 from rankcut.models import LinearRisk
@@ -78,8 +87,6 @@ class RankSVMCV(LinearRanker):
         Passes over X for everything together.
     """
 
-    __metadata_request__fit = {"qid": None, "groups": None}
-
     def __init__(
         self,
         Cs: int | Sequence[float] = 10,
@@ -127,7 +134,9 @@ class RankSVMCV(LinearRanker):
         codes = None if qid is None else query_codes(qid, X.shape[0])
         splits = self._splits(X, y, goal, codes, groups)
         design = make_design(X, n_threads=threads(self.n_jobs))
-        board = _Board(len(settings), len(path), len(splits), goal, codes, design.n_columns, get_score(self.scoring))
+        board = _Board(
+            len(settings), len(path), len(splits), goal, codes, design.n_columns, get_score(self.scoring)
+        )
         with one_blas_thread():
             self._run(design, path, [loss for _, loss in settings], splits, board)
         self.classes_, self._kind = goal.classes, goal.kind
@@ -141,12 +150,16 @@ class RankSVMCV(LinearRanker):
         grid = self.loss_grid or {}
         unknown = [name for name in grid if name not in TUNABLE]
         if unknown:
-            raise InputError(f"loss_grid: came with {', '.join(unknown)}; it takes lists for {', '.join(TUNABLE)}")
+            raise InputError(
+                f"loss_grid: came with {', '.join(unknown)}; it takes lists for {', '.join(TUNABLE)}"
+            )
         fixed = {name: getattr(self, name) for name in TUNABLE}
         settings = []
         for params in ParameterGrid({name: list(values) for name, values in grid.items()}):
             chosen = {**fixed, **params}
-            loss = linear_loss(chosen["loss"], chosen["oracle"], chosen["positive_weight"], self.fit_intercept)
+            loss = linear_loss(
+                chosen["loss"], chosen["oracle"], chosen["positive_weight"], self.fit_intercept
+            )
             settings.append((params, loss))
         return settings
 
@@ -159,14 +172,22 @@ class RankSVMCV(LinearRanker):
         labels = np.asarray(y).ravel() if goal.kind != "indicator" else goal.relevant.T.astype(int)
         splitter = check_cv(cv, labels, classifier=goal.kind != "indicator")
         try:
-            return [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(np.empty((X.shape[0], 1)), labels, groups)]
+            return [
+                (np.asarray(a), np.asarray(b))
+                for a, b in splitter.split(np.empty((X.shape[0], 1)), labels, groups)
+            ]
         except InputError:
             raise
         except ValueError as error:
             raise InputError(f"cv: {error}") from error
 
     def _run(
-        self, design: Design, path: Sequence[float], settings: list[losses.Loss], splits: list[Split], board: _Board
+        self,
+        design: Design,
+        path: Sequence[float],
+        settings: list[losses.Loss],
+        splits: list[Split],
+        board: _Board,
     ) -> None:
         keys: list[_Key] = []
         problems: list[Problem] = []
@@ -176,7 +197,9 @@ class RankSVMCV(LinearRanker):
                 include, test = (masks[fold], splits[fold][1]) if fold < len(splits) else (None, None)
                 for k in range(board.K):
                     lists = board.lists(fold, k, include)
-                    risk = LinearRisk(lists, loss.bind(lists), loss.sees, held_out=test, enough=enough(design))
+                    risk = LinearRisk(
+                        lists, loss.bind(lists), loss.sees, held_out=test, enough=enough(design)
+                    )
                     keys.append(_Key(setting, fold, k, risk, loss.sees, test))
                     problems.append(Problem(risk, path))
         warn_skipped([board.lists(len(splits), k, None) for k in range(board.K)])
@@ -207,7 +230,9 @@ class RankSVMCV(LinearRanker):
         shifts = [board.intercepts[candidate, k] for k, candidate in enumerate(best)]
         self.intercept_ = np.array(shifts) if self.fit_intercept else np.zeros(board.K)
         self.C_ = each([float(C[candidate]) for candidate in best])
-        self.best_params_ = candidates[best[0]] if board.K == 1 else [candidates[candidate] for candidate in best]
+        self.best_params_ = (
+            candidates[best[0]] if board.K == 1 else [candidates[candidate] for candidate in best]
+        )
         self.best_score_ = each([float(np.nanmean(board.scores[c, :, k])) for k, c in enumerate(best)])
         self.cv_results_ = _results(candidates, np.nanmean(board.scores, axis=2))
         warn_unfinished(solutions, self.tol)

@@ -35,4 +35,6 @@ def get(name: str, **options: Any) -> Loss:
     try:
         return PrecisionAtK(int(at[1]), **options) if at else _BY_NAME[name](**options)
     except TypeError as error:
-        raise InputError(f"options: {', '.join(options)} came for loss {name!r}, which fails: {error}") from error
+        raise InputError(
+            f"options: {', '.join(options)} came for loss {name!r}, which fails: {error}"
+        ) from error

@@ -61,7 +61,7 @@ class EasySamples:
     def interval(self, scores: Floats) -> tuple[float, float]:
         """The intercepts b that satisfy all y_i (z_i + b) ≥ 1."""
         low = 1.0 - float(np.min(scores[: self._P])) if self._P else -float("inf")
-        high = -1.0 - float(np.max(scores[self._P :])) if self._P < len(scores) else float("inf")
+        high = -1.0 - float(np.max(scores[self._P :])) if len(scores) > self._P else float("inf")
         return low, high
 
     def _closest(self, scores: Floats) -> tuple[int, int]:

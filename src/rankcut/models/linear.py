@@ -117,7 +117,9 @@ def thin(weights: Floats, relevant: NDArray[np.bool_], enough: int) -> None:
 
 
 class _ScoreLine:
-    def __init__(self, risk: _core.Risk | NoRisk, start: Floats, direction: Floats, limit: float, n_threads: int) -> None:
+    def __init__(
+        self, risk: _core.Risk | NoRisk, start: Floats, direction: Floats, limit: float, n_threads: int
+    ) -> None:
         self.limit = limit
         self._risk, self._start, self._direction, self._threads = risk, start, direction, n_threads
 

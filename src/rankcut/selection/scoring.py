@@ -34,7 +34,9 @@ def get_score(scoring: Any) -> Score:
     at = re.fullmatch(r"precision@([1-9]\d*)", str(scoring))
     if at:
         return partial(_by_query, partial(_precision, k=int(at[1])))
-    raise InputError(f"scoring: came as {scoring!r}; pass one of {', '.join(_BY_NAME)}, precision@k, or a callable")
+    raise InputError(
+        f"scoring: came as {scoring!r}; pass one of {', '.join(_BY_NAME)}, precision@k, or a callable"
+    )
 
 
 def _by_query(measure: Callable[..., float], relevant: Any, scores: Any, qid: Any) -> float:

@@ -21,7 +21,9 @@ from rankcut.solvers.search import search
 from rankcut.solvers.solution import Status
 
 LINE_ACCURACY = 0.01  # of the gap
-OUTWARD = 0.1  # how far beyond the line's minimum to cut, towards the model's minimiser, once progress is slow
+OUTWARD = (
+    0.1  # how far beyond the line's minimum to cut, towards the model's minimiser, once progress is slow
+)
 LOOK_BACK, SLOW = 4, 0.6  # progress is slow if the gap fell to no less than this share in so many iterations
 STUCK = 25  # iterations without any change of either bound
 

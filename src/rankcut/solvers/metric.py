@@ -52,7 +52,9 @@ class Metric:
         self._age = 0
         self._spent += cost
 
-    def next_point(self, cuts: Cuts, w_best: Floats, C: float, tolerance: float, cost: float) -> Floats | None:
+    def next_point(
+        self, cuts: Cuts, w_best: Floats, C: float, tolerance: float, cost: float
+    ) -> Floats | None:
         """The minimiser of the model with curvature around `w_best`; None if the metric is unusable."""
         assert self._hessian is not None
         self._age += 1
@@ -77,7 +79,8 @@ class Metric:
             qp.add(np.ascontiguousarray(gram[i, : i + 1]), float(linear[i]), bool(cuts.hard[nearest[i]]))
         qp.solve(tolerance)
         step = c + qp.multipliers() @ h
-        return w_best - solve_triangular(lower, step, lower=True, trans="T", check_finite=False)
+        moved: Floats = w_best - solve_triangular(lower, step, lower=True, trans="T", check_finite=False)
+        return moved
 
     def learn(self, t: float) -> None:
         """Trust the curvature less when the best point of the line lay beyond, more when it lay short."""

@@ -34,7 +34,10 @@ def search(line: Line, half_norm: float, linear: float, quadratic: float, C: flo
     def at(t: float) -> Point:
         risk, slope = line(t)
         return Point(
-            t, half_norm + t * (linear + 0.5 * quadratic * t) + C * risk, linear + quadratic * t + C * slope, risk
+            t,
+            half_norm + t * (linear + 0.5 * quadratic * t) + C * risk,
+            linear + quadratic * t + C * slope,
+            risk,
         )
 
     left, right = at(0.0), at(min(1.0, line.limit))

@@ -70,7 +70,9 @@ Solved = Callable[[int, int, Solution, Any], None]
 class _Run:
     """One problem under way: its solver and the prepared raw numbers at the solver's best point."""
 
-    def __init__(self, number: int, problem: Problem, design: SharedDesign, tol: float, max_iter: int) -> None:
+    def __init__(
+        self, number: int, problem: Problem, design: SharedDesign, tol: float, max_iter: int
+    ) -> None:
         self.number, self.risk, self.design = number, problem.risk, design
         self.path, self.place = list(problem.path), 0
         self.started = problem.start is not None and bool(np.any(problem.start))
@@ -124,7 +126,9 @@ class _Run:
             assert self._weights is not None and self.bundle.metric is not None
             curvature = Curvature(*self.risk.curvature(self._point, self._weights))
             self._share = np.count_nonzero(curvature.weights) / self.design.n_rows
-            self.bundle.metric.refresh(_hessian(self.design, curvature), self._price(self._share, sharing).hessian)
+            self.bundle.metric.refresh(
+                _hessian(self.design, curvature), self._price(self._share, sharing).hessian
+            )
         self.started = True  # at w = 0 all scores are tied, and there is no slope to see
         self._weights = self._point = None
 
@@ -229,7 +233,11 @@ def _ask(
         for run in ended:
             finish(run)
         asking = [run for run in ended if run.next_C()]
-    return np.stack([points[run.number] for run in active if run.number in points]) if points else np.empty((0, 0))
+    return (
+        np.stack([points[run.number] for run in active if run.number in points])
+        if points
+        else np.empty((0, 0))
+    )
 
 
 def _begin(design: SharedDesign, runs: list[_Run], pool: ThreadPoolExecutor) -> None:
@@ -246,7 +254,9 @@ def _tell(design: SharedDesign, runs: list[_Run], weights: list[Floats], pool: T
     _each(pool, runs, lambda run, gradient: run.tell(gradient, sharing), gradients)
 
 
-def _each(pool: ThreadPoolExecutor, runs: list[_Run], work: Callable[[_Run, Any], Any], values: Any) -> list[Any]:
+def _each(
+    pool: ThreadPoolExecutor, runs: list[_Run], work: Callable[[_Run, Any], Any], values: Any
+) -> list[Any]:
     if len(runs) == 1:
         return [work(run, value) for run, value in zip(runs, values, strict=True)]
     return list(pool.map(work, runs, values))
