@@ -17,7 +17,7 @@ def check_X(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     if sp.issparse(X):
         _check_structure(X)
     try:
-        return validate_data(
+        checked = validate_data(
             estimator,
             X,
             reset=reset,
@@ -25,11 +25,12 @@ def check_X(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
             accept_large_sparse=True,
             dtype=_dtypes(X),
         )
-    except InputError:
-        raise
     except (TypeError, ValueError) as error:
         kind = type(error) if isinstance(error, TypeError) else InputError
         raise kind(f"X: {error}{_hint(str(error))}") from error
+    if isinstance(checked, np.ndarray) and checked.itemsize not in checked.strides:
+        return np.ascontiguousarray(checked)  # a view with gaps both ways cannot be read in place
+    return checked
 
 
 def _dtypes(X: Any) -> list[type[np.floating[Any]]]:
@@ -49,18 +50,30 @@ def _hint(message: str) -> str:
 
 def _check_structure(X: Any) -> None:
     """Refuse a sparse matrix with wrong indices before anything reads through them."""
+    if X.format == "coo":
+        for axis, name in enumerate(("row", "col")):
+            _check_indices(getattr(X, name), X.shape[axis])
     if X.format not in ("csr", "csc", "bsr"):
         return
-    width = X.shape[1] if X.format == "csr" else X.shape[0]
+    lines, width = X.shape if X.format != "csc" else X.shape[::-1]
     if X.format == "bsr":
-        width = X.shape[1] // max(1, X.blocksize[1])
+        lines, width = lines // max(1, X.blocksize[0]), width // max(1, X.blocksize[1])
     pointers, indices = X.indptr, X.indices
-    if len(pointers) == 0 or pointers[0] != 0 or np.any(np.diff(pointers) < 0) or pointers[-1] > len(indices):
+    if len(pointers) != lines + 1:
+        raise InputError(
+            f"X: came as a sparse matrix whose indptr has {len(pointers)} entries for {lines} lines; "
+            f"it needs {lines + 1}"
+        )
+    if pointers[0] != 0 or np.any(np.diff(pointers) < 0) or pointers[-1] > len(indices):
         raise InputError(
             "X: came as a sparse matrix whose indptr does not rise from 0 to its number of entries"
         )
     if len(indices) != len(X.data):
         raise InputError(f"X: came as a sparse matrix with {len(indices)} indices for {len(X.data)} entries")
+    _check_indices(indices, width)
+
+
+def _check_indices(indices: Any, width: int) -> None:
     if len(indices) and (indices.min() < 0 or indices.max() >= width):
         bad = int(indices.max()) if indices.max() >= width else int(indices.min())
         raise InputError(f"X: came as a sparse matrix with index {bad} where 0 to {width - 1} are possible")

@@ -57,14 +57,16 @@ def targets(y: Any, n_rows: int) -> Targets:
     if hasattr(y, "toarray"):
         y = y.toarray()
     y = np.asarray(y)
+    if y.ndim == 0:
+        raise InputError(f"y: came as a single {type(y.item()).__name__}; pass one label per row")
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        raise InputError("y: Input y contains NaN; drop the rows without a label")
     if len(y) != n_rows:
         raise InputError(f"y: came with {len(y)} entries for {n_rows} rows of X; pass one per row")
     if y.ndim == 2 and y.shape[1] > 1:
         return _indicator(y)
     if y.ndim == 2:
         y = column_or_1d(y, warn=True)
-    if y.dtype.kind == "f" and np.isnan(y).any():
-        raise InputError("y: Input y contains NaN; drop the rows without a label")
     try:
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)

@@ -81,9 +81,11 @@ class Lists:
 
 def query_codes(qid: ArrayLike, n_rows: int) -> NDArray[np.int64]:
     """Queries numbered from 0. Any hashable values, in any order of rows."""
-    values = qid if hasattr(qid, "__len__") else np.asarray(qid)
-    if len(values) != n_rows:  # type: ignore[arg-type]
-        raise InputError(f"qid: came with {len(values)} entries for {n_rows} rows; pass one per row")  # type: ignore[arg-type]
+    if isinstance(qid, str | bytes) or not hasattr(qid, "__len__"):
+        raise InputError(f"qid: came as {type(qid).__name__}; pass a sequence with the query of each row")
+    values: Any = qid
+    if len(values) != n_rows:
+        raise InputError(f"qid: came with {len(values)} entries for {n_rows} rows; pass one per row")
     array = np.asarray(values)
     if array.ndim == 1 and array.dtype.kind in "biuSUf":
         if array.dtype.kind == "f" and np.isnan(array).any():
@@ -91,7 +93,7 @@ def query_codes(qid: ArrayLike, n_rows: int) -> NDArray[np.int64]:
         return np.unique(array, return_inverse=True)[1].reshape(-1).astype(np.int64)
     numbers: dict[Any, int] = {}
     try:
-        return np.fromiter((numbers.setdefault(q, len(numbers)) for q in values), np.int64, n_rows)  # type: ignore[union-attr]
+        return np.fromiter((numbers.setdefault(q, len(numbers)) for q in values), np.int64, n_rows)
     except TypeError as error:
         raise InputError(f"qid: came with entries that are not hashable ({error}); pass ids") from error
 

@@ -17,8 +17,9 @@ from rankcut.data.lists import Lists
 from rankcut.designs import Design
 from rankcut.errors import InputError
 from rankcut.estimators.base import enough
+from rankcut.estimators.intercept import balanced_intercept
 from rankcut.models import EasySamples, LinearRisk
-from rankcut.solvers import Problem
+from rankcut.solvers import Problem, Solution
 
 Floats = NDArray[np.float64]
 
@@ -43,6 +44,17 @@ def hard_problem(
         share = len(hard.positives) / len(each.positives)
         problems.append(Problem(risks[-1], [estimator.C * (share or 1.0)], solution.w))
     return risks, problems
+
+
+def clamped_intercepts(
+    design: Design, lists: list[Lists], risks: list[LinearRisk], results: list[tuple[Solution, Floats]]
+) -> list[float]:
+    """Of the intercepts that satisfy the constraints, those of the smallest balanced error on all samples."""
+    scores = design.scores(np.stack([solution.w for solution, _ in results]))
+    return [
+        balanced_intercept(part.gather(z), part.relevant, *risk.allowed(point))
+        for part, z, risk, (_, point) in zip(lists, scores, risks, results, strict=True)
+    ]
 
 
 def split(lists: Lists, scores: Floats, share: float) -> tuple[Lists, EasySamples]:

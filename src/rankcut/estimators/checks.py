@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from rankcut.errors import InputError
+from rankcut.losses.ap import ORACLES
 from rankcut.selection.choice import RULES
 
 
@@ -16,6 +18,12 @@ def check_parameters(estimator: Any) -> None:
     """Of RankSVM."""
     positive("C", estimator.C)
     _check_solver(estimator)
+    if estimator.oracle not in ORACLES:
+        raise InputError(f"oracle: came as {estimator.oracle!r}; pass one of {', '.join(ORACLES)}")
+    if estimator.loss != "ap" and estimator.oracle != ORACLES[0]:
+        raise InputError(
+            f"oracle: came as {estimator.oracle!r} with loss={estimator.loss!r}; it is for loss='ap'"
+        )
     if estimator.approx is not None:
         if estimator.loss != "ap":
             raise InputError(f"approx: came with loss={estimator.loss!r}; it only works with loss='ap'")
@@ -53,6 +61,9 @@ def _check_solver(estimator: Any) -> None:
     n_jobs = estimator.n_jobs
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise InputError(f"n_jobs: came as {n_jobs!r}; pass a number of threads, -1 or None for all cores")
+    callbacks = estimator.callbacks
+    if callbacks is not None and not (isinstance(callbacks, Iterable) and all(map(callable, callbacks))):
+        raise InputError(f"callbacks: came as {callbacks!r}; pass a list of callables")
 
 
 def whole(name: str, value: Any) -> None:

@@ -13,7 +13,7 @@ from rankcut.data.arrays import check_X
 from rankcut.data.labels import targets
 from rankcut.data.lists import Lists
 from rankcut.designs import Design, make_design
-from rankcut.estimators.approx import hard_problem
+from rankcut.estimators.approx import clamped_intercepts, hard_problem
 from rankcut.estimators.base import (
     LinearRanker,
     each,
@@ -160,7 +160,9 @@ class RankSVM(LinearRanker):
         self.classes_, self._kind = goal.classes, goal.kind
         self._keep(solutions)
         self.intercept_ = np.zeros(len(risks))
-        if self.fit_intercept:
+        if self.approx is not None and self.fit_intercept:
+            self.intercept_[:] = clamped_intercepts(design, lists, risks, results)
+        elif self.fit_intercept:
             points = (point for _, point in results)
             self.intercept_[:] = [
                 intercept(r, loss.sees, point) for r, point in zip(risks, points, strict=True)

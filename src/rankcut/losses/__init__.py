@@ -28,8 +28,9 @@ def names() -> list[str]:
 
 def get(name: str, **options: Any) -> Loss:
     """The loss of that name, as in get("ap", oracle="greedy"), get("precision@10")."""
-    at = re.fullmatch(r"precision@(\d+)", name) if isinstance(name, str) else None
-    if at is None and name not in _BY_NAME:
+    text = name if isinstance(name, str) else ""
+    at = re.fullmatch(r"precision@(\d+)", text)
+    if at is None and text not in _BY_NAME:
         hint = "; put a number for k, as in 'precision@10'" if name == PrecisionAtK.name else ""
         raise InputError(f"loss: came as {name!r}; pass one of {', '.join(names())}{hint}")
     try:

@@ -12,8 +12,10 @@ class PrecisionAtK(Loss):
     name = "precision@k"
 
     def __init__(self, k: int) -> None:
-        if k < 1:
-            raise InputError(f"k: came as {k}; precision@k needs k of at least 1, as in 'precision@10'")
+        if not 1 <= k < 2**31:
+            raise InputError(
+                f"k: came as {k}; precision@k needs a k from 1 to 2^31 − 1, as in 'precision@10'"
+            )
         self.k = k
 
     def bind(self, lists: Lists) -> _core.Risk:

@@ -29,10 +29,6 @@ class EasySamples:
         self._P = len(positive)
         self._binding = len(positive) > 0 and len(negative) > 0
 
-    @property
-    def relevant(self) -> NDArray[np.bool_]:
-        return np.arange(len(self.rows)) < self._P
-
     def violated(self, scores: Floats) -> list[PairCut]:
         """The most violated pair, if any is."""
         if not self._binding:

@@ -45,13 +45,15 @@ class LinearRisk:
     def prepare(self, raw: Floats) -> Floats:
         return raw.take(self._order)
 
-    def all_scores(self, prepared: Floats) -> tuple[Floats, NDArray[np.bool_], float, float]:
-        """All scores, which of them are relevant, and the intercepts that hard constraints allow."""
-        relevant = self._lists.relevant
+    def all_scores(self, prepared: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """The scores of the lists' samples, and which of them are relevant."""
+        return prepared[: self._size], self._lists.relevant
+
+    def allowed(self, prepared: Floats) -> tuple[float, float]:
+        """The intercepts that hard constraints allow."""
         if self._easy is None:
-            return prepared[: self._size], relevant, -np.inf, np.inf
-        low, high = self._easy.interval(prepared[self._size : self._trained])
-        return prepared[: self._trained], np.concatenate((relevant, self._easy.relevant)), low, high
+            return -np.inf, np.inf
+        return self._easy.interval(prepared[self._size : self._trained])
 
     def held_out(self, prepared: Floats) -> Floats:
         """The scores of the rows that are only watched."""

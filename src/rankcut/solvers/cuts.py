@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankcut import _core
+from rankcut.errors import InputError
 from rankcut.solvers.protocol import Floats
 
 IDLE = 60  # a cut without multiplier for so many solves is dropped
@@ -48,7 +49,13 @@ class Cuts:
             self._grow()
         self._gradients[i], self._offsets[i], self._hard[i], self._idle[i] = gradient, offset, hard, 0
         self.size += 1
-        self._qp.add(self.gradients @ gradient, float(offset), hard)
+        with np.errstate(over="ignore", invalid="ignore"):
+            gram_row = self.gradients @ gradient
+        if not np.isfinite(gram_row).all():
+            raise InputError(
+                "X: came so large that products of rows overflow; scale it, as with StandardScaler"
+            )
+        self._qp.add(gram_row, float(offset), hard)
 
     def set_capacity(self, C: float) -> None:
         self._qp.set_capacity(C)
