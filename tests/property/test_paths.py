@@ -86,7 +86,13 @@ def grids(draw: st.DrawFn) -> Grid:
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_splits = draw(st.integers(2, 4))
     kind = draw(st.sampled_from(["binary", "multiclass", "indicator"]))
-    K = 1 if kind == "binary" else draw(st.integers(3, 4)) if kind == "multiclass" else draw(st.integers(2, 3))
+    K = (
+        1
+        if kind == "binary"
+        else draw(st.integers(3, 4))
+        if kind == "multiclass"
+        else draw(st.integers(2, 3))
+    )
     with_qid = draw(st.booleans())
     n = draw(st.integers(12 * n_splits, 120))
     d = draw(st.integers(1, 12))
@@ -160,7 +166,9 @@ def test_every_problem_equals_its_separate_fit(grid: Grid) -> None:
         return
     ends = Ends()
     model = grid.fit(callbacks=[ends])
-    settings_ = [{k: v for k, v in p.items() if k != "C"} for p in model.cv_results_["params"]][:: len(grid.Cs)]
+    settings_ = [{k: v for k, v in p.items() if k != "C"} for p in model.cv_results_["params"]][
+        :: len(grid.Cs)
+    ]
     assert len(ends.paths) == len(settings_) * len(parts) * K
     problem = 0
     for number, params in enumerate(settings_):
@@ -306,7 +314,9 @@ def test_driver_solves_paths_of_any_length_in_any_order(
         solved=lambda i, place, solution, raw: seen.append((i, place, solution, raw.copy())),
     )
     assert [len(path) for path in results] == [len(path) for path in paths]
-    assert sorted(entry[:2] for entry in seen) == [(i, p) for i in range(n_problems) for p in range(lengths[i])]
+    assert sorted(entry[:2] for entry in seen) == [
+        (i, p) for i in range(n_problems) for p in range(lengths[i])
+    ]
     for i, place, solution, raw in seen:
         assert solution is results[i][place]
         np.testing.assert_allclose(raw, X @ solution.w, atol=1e-7 * (1 + np.abs(raw).max()))

@@ -19,15 +19,15 @@ from rankcut.errors import InputError
 from rankcut.estimators.base import enough
 from rankcut.estimators.intercept import balanced_intercept
 from rankcut.models import EasySamples, LinearRisk
-from rankcut.solvers import Problem, Solution
+from rankcut.solvers import Problem, Solution, Status
 
 Floats = NDArray[np.float64]
 
 
 def hard_problem(
     estimator: Any, design: Design, lists: list[Lists], loss: losses.Loss
-) -> tuple[list[LinearRisk], list[Problem]]:
-    """Run stage 1 for all problems together, and set up stage 2."""
+) -> tuple[list[LinearRisk], list[Problem], bool]:
+    """Run stage 1 for all problems together, and set up stage 2. True: the user has stopped stage 1."""
     hinge = losses.get("hinge", shifted=True)
     inner = design.n_threads if len(lists) == 1 else 1
     stage1 = [
@@ -43,7 +43,8 @@ def hard_problem(
         # Lists whose hard samples are all of one kind have R = 0; the mean is over all lists.
         share = len(hard.positives) / len(each.positives)
         problems.append(Problem(risks[-1], [estimator.C * (share or 1.0)], solution.w))
-    return risks, problems
+    stopped = any(solution.status is Status.INTERRUPTED for solution, _ in solved)
+    return risks, problems, stopped
 
 
 def clamped_intercepts(

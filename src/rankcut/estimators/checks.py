@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from rankcut.arguments import positive, whole
 from rankcut.errors import InputError
 from rankcut.losses.ap import ORACLES
 from rankcut.selection.choice import RULES
@@ -64,14 +64,3 @@ def _check_solver(estimator: Any) -> None:
     callbacks = estimator.callbacks
     if callbacks is not None and not (isinstance(callbacks, Iterable) and all(map(callable, callbacks))):
         raise InputError(f"callbacks: came as {callbacks!r}; pass a list of callables")
-
-
-def whole(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
-        raise InputError(f"{name}: came as {value!r}; pass a whole number of at least 1")
-
-
-def positive(name: str, value: Any) -> None:
-    fits = isinstance(value, Real) and not isinstance(value, bool)
-    if not fits or not (math.isfinite(value) and value > 0):
-        raise InputError(f"{name}: came as {value!r}; pass a positive finite number")

@@ -146,6 +146,7 @@ class RankSVM(LinearRanker):
         warn_skipped(lists)
         inner = design.n_threads if len(lists) == 1 else 1
         with one_blas_thread():
+            stopped = False
             if self.approx is None:
                 risks = [
                     LinearRisk(part, loss.bind(part), loss.sees, n_threads=inner, enough=enough(design))
@@ -154,8 +155,8 @@ class RankSVM(LinearRanker):
                 starts = self._starts(len(lists), design)
                 problems = [Problem(risk, [self.C], start) for risk, start in zip(risks, starts, strict=True)]
             else:
-                risks, problems = hard_problem(self, design, lists, loss)
-            results = self._solve(design, problems)
+                risks, problems, stopped = hard_problem(self, design, lists, loss)
+            results = self._solve(design, problems, stop=stopped)
         solutions = [solution for solution, _ in results]
         self.classes_, self._kind = goal.classes, goal.kind
         self._keep(solutions)
@@ -179,9 +180,11 @@ class RankSVM(LinearRanker):
             return [None] * n_problems
         return list(last)
 
-    def _solve(self, design: Design, problems: list[Problem]) -> list[tuple[Solution, Floats]]:
-        """Each problem's solution, and its prepared scores."""
-        callbacks = list(self.callbacks or ())
+    def _solve(
+        self, design: Design, problems: list[Problem], *, stop: bool = False
+    ) -> list[tuple[Solution, Floats]]:
+        """Each problem's solution, and its prepared scores; `stop`: only those of the start."""
+        callbacks = [lambda _event: True] if stop else list(self.callbacks or ())
         if self.verbose:
             callbacks.append(Progress(len(problems), self.tol))
         scores: dict[int, Floats] = {}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 MARGIN = 2.0
+ACCURACY = 1e-8  # to which it holds: the solver's own answers keep known constraints to a tenth of that
 
 
 class PairCut(NamedTuple):
@@ -34,7 +35,7 @@ class EasySamples:
         if not self._binding:
             return []
         low, high = self._closest(scores)
-        if scores[low] - scores[high] >= MARGIN:
+        if scores[low] - scores[high] >= MARGIN - ACCURACY:
             return []
         return [PairCut(MARGIN, self.rows[[low, high]], np.array([-1.0, 1.0]))]
 
@@ -47,9 +48,10 @@ class EasySamples:
         while t > 0:
             scores = start + t * direction
             low, high = self._closest(scores)
-            if scores[low] - scores[high] >= MARGIN - 1e-12:
+            if scores[low] - scores[high] >= MARGIN - ACCURACY:
                 return t
-            slack, slope = start[low] - start[high] - MARGIN, direction[low] - direction[high]
+            slope = direction[low] - direction[high]
+            slack = start[low] - start[high] - (MARGIN - 0.5 * ACCURACY)  # half: rounding must not miss it
             back = max(0.0, slack / -slope) if slope < 0 else 0.0
             t = back if back < t else np.nextafter(t, 0.0)
         return 0.0

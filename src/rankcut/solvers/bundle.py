@@ -125,7 +125,9 @@ class Bundle:
         if found.best.t > 0:
             self.w = self.w + found.best.t * step
             self.risk = found.best.risk
-        return min(cut, line.limit)
+        # Where hard constraints end the line, the best point may stand at its beginning: a cut there would
+        # only repeat another. What they forbid is as good a place to learn about the risk.
+        return 1.0 if found.best.t >= line.limit else min(cut, line.limit)
 
     def tell(self, offset: float, gradient: Floats) -> None:
         """A cut: R(w) ≥ offset + gradient·w everywhere."""

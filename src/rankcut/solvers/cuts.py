@@ -10,6 +10,7 @@ from rankcut.solvers.protocol import Floats
 
 IDLE = 60  # a cut without multiplier for so many solves is dropped
 SPARE = 20  # … once so many of them have come together
+HARD_ACCURACY = 1e-9  # to which the model's minimiser keeps hard cuts
 
 
 class Cuts:
@@ -21,7 +22,7 @@ class Cuts:
     """
 
     def __init__(self, C: float, n: int, *, nonnegative: bool) -> None:
-        self._qp = _core.MasterQP(C)
+        self._qp, self._C = _core.MasterQP(C), C
         self._gradients = np.empty((16, n))
         self._offsets = np.empty(16)
         self._hard = np.empty(16, dtype=bool)
@@ -58,10 +59,13 @@ class Cuts:
         self._qp.add(gram_row, float(offset), hard)
 
     def set_capacity(self, C: float) -> None:
+        self._C = C
         self._qp.set_capacity(C)
 
     def solve(self, tolerance: float) -> tuple[Floats, float, bool]:
         """The model's minimiser, the dual value there, and whether the hard cuts can be satisfied."""
+        if self.hard.any():  # what the QP leaves open is at least C times a constraint's violation
+            tolerance = min(tolerance, HARD_ACCURACY * self._C)
         status = self._qp.solve(tolerance)
         multipliers = self._qp.multipliers()
         w = -(multipliers @ self.gradients)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rankcut.arguments import positive, whole
 from rankcut.errors import InputError
 from rankcut.solvers.bundle import Bundle
 from rankcut.solvers.protocol import Floats, Line, Risk
@@ -44,11 +45,10 @@ def minimise(
     sum to exactly C. Give `n_features` or a `start`. A callback gets (0, record, w); a true answer stops the
     solve, as Ctrl-C does, with the best point so far.
     """
-    if start is None and n_features is None:
-        raise InputError("n_features: came as None without a start; pass the length of w")
-    if not (np.isfinite(C) and C > 0):
-        raise InputError(f"C: came as {C!r}; pass a positive finite number")
-    first = np.zeros(int(n_features or 0)) if start is None else np.array(start, dtype=np.float64)
+    positive("C", C)
+    positive("tol", tol)
+    whole("max_iter", max_iter)
+    first = _first_point(start, n_features)
     bundle = Bundle(C, first, tol=tol, max_iter=max_iter, nonnegative=getattr(risk, "nonnegative", True))
     history: list[Record] = []
     began = time.perf_counter()
@@ -67,6 +67,21 @@ def minimise(
         bundle.status = Status.INTERRUPTED
     history.append(_record(bundle, time.perf_counter() - began))
     return solution(bundle, (0.0, 0.0), history)
+
+
+def _first_point(start: Floats | None, n_features: int | None) -> Floats:
+    if start is None:
+        if n_features is None:
+            raise InputError("n_features: came as None without a start; pass the length of w")
+        whole("n_features", n_features)
+        return np.zeros(n_features)
+    try:
+        first = np.array(start, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"start: came as {start!r}; pass a vector of numbers") from None
+    if first.ndim != 1 or not np.all(np.isfinite(first)):
+        raise InputError(f"start: came as {start!r}; pass a vector of finite numbers")
+    return first
 
 
 def solution(bundle: Bundle, n_passes: tuple[float, float], history: list[Record]) -> Solution:

@@ -113,11 +113,11 @@ class _Run:
         step = target
         step -= self.best
         t = self.bundle.search(self.risk.line(self.best, step))
-        weights = self._cut_at(self.best + t * step)
-        if self.bundle.moved > 0:
+        point = self.best + t * step
+        if self.bundle.moved > 0:  # at once: an interrupt during the cut must find both at the same point
             step *= self.bundle.moved
             self.best += step
-        return weights
+        return self._cut_at(point)
 
     def tell(self, gradient: Floats, sharing: int) -> None:
         self.bundle.tell(self._offset, gradient)
