@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,13 +33,14 @@ class Design(ABC):
         self.n_rows = n_rows
         self.n_columns = n_columns
         self.n_threads = n_threads
-        self._forward = 0.0
-        self._backward = 0.0
+        self._products = 0
+        self._pulled_rows = 0  # whole numbers: the sum is the same in any order
+        self._count = Lock()  # problems that share the design pull from threads of their own
 
     @property
     def passes(self) -> Passes:
         """Passes over X so far."""
-        return Passes(self._forward, self._backward)
+        return Passes(float(self._products), self._pulled_rows / max(1, self.n_rows))
 
     @property
     def work(self) -> float:
@@ -50,22 +52,26 @@ class Design(ABC):
         weights = _weights("W", W, self.n_columns)
         scores = np.empty((len(weights), self.n_rows))
         self._scores(weights, scores)
-        self._forward += 1.0
+        with self._count:
+            self._products += 1
         return scores
 
     def pull(self, A: ArrayLike) -> Float64:
         """A X as (K, n_columns) for A (K, n_rows). Rows that weigh nothing are left out."""
         weights = _weights("A", A, self.n_rows)
         pulled = np.empty((len(weights), self.n_columns))
-        active = self._pull(weights, pulled)
-        self._backward += active / max(1, self.n_rows)
+        self._note_pull(self._pull(weights, pulled))
         return pulled
 
     def gram(self, weights: Float64) -> Float64:
         """Xᵀ diag(weights) X for weights ≥ 0. It counts as a pull: the rows that weigh nothing are left out."""
         active = np.flatnonzero(weights)
-        self._backward += len(active) / max(1, self.n_rows)
+        self._note_pull(len(active))
         return gram(self.rows, active, weights, self.n_columns, self.n_threads)
+
+    def _note_pull(self, n_rows: int) -> None:
+        with self._count:
+            self._pulled_rows += n_rows
 
     @abstractmethod
     def rows(self, index: ArrayLike) -> Float64:
