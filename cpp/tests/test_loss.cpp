@@ -171,23 +171,55 @@ TEST(ap_algorithms_agree_on_long_lists) {
     }
 }
 
+namespace {
+
+std::vector<std::uint32_t> ranked(Order& order, Scratch& scratch) {
+    std::vector<std::uint32_t> ranks;
+    for (std::size_t rank = 0; rank < order.size(); ++rank) {
+        order.score_at(rank, scratch);  // sorts the rank's group
+        ranks.push_back(order[rank]);
+    }
+    return ranks;
+}
+
+void sort_by(const Scores& z, std::vector<std::uint32_t>& positions) {
+    std::stable_sort(positions.begin(), positions.end(), [&](auto a, auto b) { return z[a] > z[b]; });
+}
+
+// Every run of equal scores, and nothing else.
+void check_ties(const Order& order, const Scores& z) {
+    auto ties = order.ties();
+    std::sort(ties.begin(), ties.end());
+    std::size_t found = 0;
+    for (std::size_t i = 0, end; i < order.size(); i = end) {
+        for (end = i + 1; end < order.size() && z[order[end]] == z[order[i]];) ++end;
+        if (end - i < 2) continue;
+        CHECK(found < ties.size());
+        CHECK((ties[found++] == std::pair{i, end}));
+    }
+    CHECK(found == ties.size());
+}
+
+}  // namespace
+
 TEST(sorting_is_stable_and_falls) {
     std::mt19937_64 rng(3);
     Scratch scratch;
-    std::vector<std::uint32_t> order;
+    Order order;
     for (const std::size_t n : {0, 1, 2, 3, 100, 511, 512, 513, 5000}) {
         for (int kind = 0; kind < 7; ++kind) {
             const Scores z = draw(rng, n, kind);
-            sort_falling(z.data(), nullptr, n, scratch, order);
+            order.sort_all(z.data(), n, scratch);
             std::vector<std::uint32_t> expected(n);
             std::iota(expected.begin(), expected.end(), 0U);
-            std::stable_sort(expected.begin(), expected.end(), [&](auto a, auto b) { return z[a] > z[b]; });
-            CHECK(order == expected);
+            sort_by(z, expected);
+            CHECK(ranked(order, scratch) == expected);
+            check_ties(order, z);
             std::vector<std::uint32_t> chosen;
             for (std::uint32_t i = 0; i < n; i += 1 + static_cast<std::uint32_t>(rng() % 3)) chosen.push_back(i);
-            sort_falling(z.data(), chosen.data(), chosen.size(), scratch, order);
-            std::stable_sort(chosen.begin(), chosen.end(), [&](auto a, auto b) { return z[a] > z[b]; });
-            CHECK(order == chosen);
+            order.sort_some(z.data(), {chosen.rbegin(), chosen.rend()}, scratch);
+            sort_by(z, chosen);
+            CHECK(ranked(order, scratch) == chosen);
         }
     }
     // Scores that differ in their last bit, among others far away: quantising cannot tell them apart.
@@ -195,10 +227,38 @@ TEST(sorting_is_stable_and_falls) {
     for (std::size_t i = 0; i < close.size(); ++i)
         if (rng() % 2 == 0) close[i] = std::nextafter(1.0, 2.0);
     close[7] = -1e9;
-    sort_falling(close.data(), nullptr, close.size(), scratch, order);
-    CHECK(std::is_sorted(order.begin(), order.end(), [&](auto a, auto b) {
-        return close[a] != close[b] ? close[a] > close[b] : a < b;
-    }));
+    std::vector<std::uint32_t> expected(close.size());
+    std::iota(expected.begin(), expected.end(), 0U);
+    sort_by(close, expected);
+    order.sort_all(close.data(), close.size(), scratch);
+    CHECK(ranked(order, scratch) == expected);
+    check_ties(order, close);
+}
+
+TEST(histogram_groups_the_best_in_order) {
+    std::mt19937_64 rng(6);
+    Scratch scratch;
+    Order order;
+    for (const std::size_t n : {1, 2, 40, 3000}) {
+        for (int kind = 0; kind < 7; ++kind) {
+            const Scores z = draw(rng, n, kind);
+            const double ceiling = *std::max_element(z.begin(), z.end());
+            const double floor = z[rng() % n] < ceiling ? z[rng() % n] : ceiling;
+            if (!(floor < ceiling)) continue;
+            const ScoreHistogram histogram(z.data(), n, floor, ceiling, scratch.bin_of);
+            for (const std::size_t lowest : {std::size_t{0}, std::size_t{1}, 1 + rng() % (ScoreHistogram::bins - 1)}) {
+                std::vector<std::uint32_t> kept;
+                for (std::uint32_t i = 0; i < n; ++i)
+                    if (scratch.bin_of[i] >= lowest) kept.push_back(i);
+                histogram.group(lowest, z.data(), order);
+                sort_by(z, kept);
+                CHECK(ranked(order, scratch) == kept);
+                check_ties(order, z);
+                CHECK(lowest == 0 || histogram.above(lowest - 1) == kept.size());
+            }
+            for (std::size_t i = 0; i < n; ++i) CHECK(z[i] <= histogram.upper_edge(scratch.bin_of[i]) || z[i] <= floor);
+        }
+    }
 }
 
 TEST(hinge_by_its_formula) {
