@@ -124,7 +124,7 @@ def test_licence_lies_beside_the_data() -> None:
 
 
 def test_protocol_by_hand(compared: Comparison) -> None:
-    """The outcome of a fold is that of the chosen C on data scaled by its training part."""
+    """The outcome of a fold is that of the chosen C on dense data standardised by its training part."""
     from sklearn.model_selection import StratifiedKFold
     from sklearn.preprocessing import StandardScaler
 

@@ -2,7 +2,8 @@
 
 For each of K stratified folds: C is chosen from a grid of the same length for both methods, by the mean average
 precision over inner folds of the training part; the method is then fitted on the whole training part and scored once
-on the test part. Features are scaled by their standard deviation over the rows that are trained on.
+on the test part. Features are scaled by the rows that are trained on: dense ones centred and divided by their standard
+deviation; sparse ones divided by their largest magnitude, which leaves zeros and the usual 0/1 features as they are.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from rankcut.data.demo import Demo
 from rankcut.errors import InputError
@@ -169,8 +170,9 @@ def _outcome(
 
 
 def _scaled(X: Any, train: NDArray[np.intp], test: NDArray[np.intp]) -> tuple[Any, Any]:
-    """Sparse features are not centred: that would fill them."""
-    scaler = StandardScaler(with_mean=not sp.issparse(X)).fit(X[train])
+    """Centring would fill sparse features, and a rare bit divided by its deviation weighs as much as its common
+    fellows together."""
+    scaler = (MaxAbsScaler() if sp.issparse(X) else StandardScaler()).fit(X[train])
     return scaler.transform(X[train]), scaler.transform(X[test])
 
 

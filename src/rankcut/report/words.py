@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import scipy.sparse as sp
+
 from rankcut.report.comparison import INNER_FOLDS, Certificate, Comparison
 
 SURE = 0.05  # the p-value below which a difference counts as more than chance
@@ -76,12 +78,17 @@ def missing(comparison: Comparison) -> str | None:
 
 def protocol(comparison: Comparison) -> str:
     """How the numbers come about."""
+    scaling = (
+        "divided by their largest magnitude (which leaves 0/1 features as they are)"
+        if sp.issparse(comparison.data.X)
+        else "centred and divided by their standard deviation"
+    )
     grids = "; ".join(f"{m.name}: {', '.join(f'{C:g}' for C in m.grid)}" for m in comparison.methods)
     return (
         f"{comparison.n_folds} stratified folds. In each, C is chosen by the mean average precision over {INNER_FOLDS} "
         f"inner folds of the training part ({grids}); the method is then fitted on the whole training part and "
-        "scored once on the test part. Features are divided by their standard deviation over the rows trained on, "
-        "and centred unless sparse. All other parameters are the methods’ defaults."
+        f"scored once on the test part. Features are {scaling}, over the rows trained on. "
+        "All other parameters are the methods’ defaults."
     )
 
 
