@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rankcut.designs.gram import gram
+from rankcut.designs.moments import moments
 
 Float64 = NDArray[np.float64]
 
@@ -63,11 +63,13 @@ class Design(ABC):
         self._note_pull(self._pull(weights, pulled))
         return pulled
 
-    def gram(self, weights: Float64) -> Float64:
-        """Xᵀ diag(weights) X for weights ≥ 0. It counts as a pull: the rows that weigh nothing are left out."""
-        active = np.flatnonzero(weights)
-        self._note_pull(len(active))
-        return gram(self.rows, active, weights, self.n_columns, self.n_threads)
+    def moments(
+        self, index: NDArray[np.integer[Any]], weights: Float64, vectors: Float64
+    ) -> tuple[Float64, Float64]:
+        """(Xᵀ diag(weights) X, vectors X) over a few rows, weights ≥ 0 and vectors (k, len(index)). It counts as a
+        pull of these rows."""
+        self._note_pull(len(index))
+        return moments(self.rows, index, weights, vectors, self.n_columns, self.n_threads)
 
     def _note_pull(self, n_rows: int) -> None:
         with self._count:

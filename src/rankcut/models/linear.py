@@ -78,8 +78,10 @@ class LinearRisk:
         self._risk.evaluate(point[: self._size], np.empty(self._size), self._threads)
         return self._risk.shift
 
-    def curvature(self, point: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
-        """(weights, vectors, signs) of diag(weights) + Σ signs_k v_k v_kᵀ, over all rows.
+    def curvature(
+        self, point: Floats, weights: Floats
+    ) -> tuple[NDArray[np.integer[Any]], Floats, Floats, Floats]:
+        """(rows, weights, vectors, signs) of diag(weights) + Σ signs_k v_k v_kᵀ over the rows that bend the risk.
 
         A loss of differences does not see a common shift, so the diagonal overstates its Hessian: what is
         left is the scatter of each class around its mean, and of the two means (exact if every positive were
@@ -88,23 +90,21 @@ class LinearRisk:
         """
         diagonal = np.empty(self._size)
         self._risk.curvature(point[: self._size], self._lists.gather(weights), diagonal, self._threads)
-        thin(diagonal, self._lists.relevant, self._enough)
-        vectors: list[Floats] = []
-        signs: list[float] = []
-        if self._sees == "shifted scores" and diagonal.sum() > 0:
-            vectors, signs = [diagonal / np.sqrt(diagonal.sum())], [-1.0]
+        relevant = self._lists.relevant
+        thin(diagonal, relevant, self._enough)
+        bent = np.flatnonzero(diagonal)
+        diagonal, relevant = diagonal[bent], relevant[bent]
+        vectors, signs = np.empty((0, len(bent))), np.empty(0)
+        if self._sees == "shifted scores" and len(bent):
+            vectors, signs = diagonal[None] / np.sqrt(diagonal.sum()), np.array([-1.0])
         elif self._sees == "differences" and len(self._lists.positives) == 1:
-            P = int(self._lists.positives[0])
-            mass = diagonal[:P].sum(), diagonal[P:].sum()
-            if min(mass) > 0:
-                first, second = diagonal.copy(), diagonal.copy()
-                first[P:] = 0.0
-                second[:P] = 0.0
-                between = np.sqrt(0.5 * sum(mass)) * (first / mass[0] - second / mass[1])
-                vectors = [first / np.sqrt(mass[0]), second / np.sqrt(mass[1]), between]
-                signs = [-1.0, -1.0, 1.0]
-        scattered = np.array([self._lists.scatter(v) for v in vectors]).reshape(-1, self._lists.n_rows)
-        return self._lists.scatter(diagonal), scattered, np.array(signs)
+            classes = np.where([relevant, ~relevant], diagonal, 0.0)
+            mass = classes.sum(axis=1)
+            if mass.min() > 0:
+                between = np.sqrt(0.5 * mass.sum()) * (classes[0] / mass[0] - classes[1] / mass[1])
+                vectors = np.vstack((classes / np.sqrt(mass)[:, None], between))
+                signs = np.array([-1.0, -1.0, 1.0])
+        return self._lists.order[bent], diagonal, vectors, signs
 
 
 def thin(weights: Floats, relevant: NDArray[np.bool_], enough: int) -> None:

@@ -37,11 +37,13 @@ class HardCut(NamedTuple):
 
 
 class Curvature(NamedTuple):
-    """An estimate of a risk's Hessian in raw numbers: diag(weights) + Σ_k signs_k v_k v_kᵀ."""
+    """An estimate of a risk's Hessian in raw numbers: diag(weights) + Σ_k signs_k v_k v_kᵀ, which bends only in
+    some rows."""
 
-    weights: Floats
-    vectors: Floats
-    signs: Floats
+    rows: NDArray[np.integer[Any]]
+    weights: Floats  # ≥ 0, one for each of the rows
+    vectors: Floats  # (k, len(rows))
+    signs: Floats  # (k,)
 
 
 class RawRisk(Protocol):
@@ -62,6 +64,8 @@ class RawRisk(Protocol):
         """Cuts of the hard constraints that are violated at a prepared point, none if all hold."""
         ...
 
-    def curvature(self, point: Any, weights: Floats, /) -> tuple[Floats, Floats, Floats]:
+    def curvature(
+        self, point: Any, weights: Floats, /
+    ) -> tuple[NDArray[np.integer[Any]], Floats, Floats, Floats]:
         """The fields of a Curvature at a prepared point whose cut has these weights."""
         ...

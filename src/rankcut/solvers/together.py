@@ -40,7 +40,9 @@ class SharedDesign(Protocol):
     def scores(self, W: Floats, /) -> Floats: ...
     def pull(self, A: Floats, /) -> Floats: ...
     def rows(self, index: NDArray[np.intp], /) -> Floats: ...
-    def gram(self, weights: Floats, /) -> Floats: ...
+    def moments(
+        self, rows: NDArray[np.integer[Any]], weights: Floats, vectors: Floats, /
+    ) -> tuple[Floats, Floats]: ...
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class _Run:
         if self.started and self.bundle.wants_curvature():
             assert self._weights is not None and self.bundle.metric is not None
             curvature = Curvature(*self.risk.curvature(self._point, self._weights))
-            self._share = np.count_nonzero(curvature.weights) / self.design.n_rows
+            self._share = len(curvature.rows) / self.design.n_rows
             self.bundle.metric.refresh(
                 _hessian(self.design, curvature), self._price(self._share, sharing).hessian
             )
@@ -273,8 +275,6 @@ def _report(active: list[_Run], began: float, callbacks: list[Callable[[Event], 
 
 
 def _hessian(design: SharedDesign, curvature: Curvature) -> Floats:
-    hessian = design.gram(curvature.weights)
-    if len(curvature.vectors):
-        pulled = design.pull(curvature.vectors)
-        hessian += (pulled * curvature.signs[:, None]).T @ pulled
+    hessian, pulled = design.moments(curvature.rows, curvature.weights, curvature.vectors)
+    hessian += (pulled * curvature.signs[:, None]).T @ pulled
     return hessian
