@@ -20,7 +20,7 @@ from rankcut.solvers.bundle import Bundle
 from rankcut.solvers.metric import NEAREST, Price
 from rankcut.solvers.minimise import solution
 from rankcut.solvers.protocol import Curvature, Floats, RawRisk
-from rankcut.solvers.solution import Record, Solution, Status
+from rankcut.solvers.solution import Record, Solution
 
 WIDEST_METRIC = 2048  # columns: a Hessian takes d² numbers and d³ operations
 USUAL_SHARE = 0.3  # of the rows that bend the risk, before it is known
@@ -93,11 +93,11 @@ class _Run:
 
     def next_C(self) -> bool:
         """Go on to the next C of the path; false at its end."""
-        self.place += 1
-        if self.place == len(self.path):
+        if self.place + 1 == len(self.path):
             return False
-        self.bundle.resume(self.path[self.place])
+        self.bundle.resume(self.path[self.place + 1])
         self.history = []
+        self.place += 1  # last: an interrupt before it finds a place that is finished
         return True
 
     def begin(self, raw: Floats) -> Floats:
@@ -180,8 +180,11 @@ def minimise_together(
     active: list[_Run] = []
 
     def finish(run: _Run) -> None:
-        solutions[run.number].append(run.solution())
-        solved(run.number, run.place, solutions[run.number][-1], run.best)
+        """Hand over the solution, once: an interrupt may come before, during or after the first time."""
+        if len(solutions[run.number]) == run.place:
+            found = run.solution()
+            solved(run.number, run.place, found, run.best)
+            solutions[run.number].append(found)
 
     with ThreadPoolExecutor(max_workers=design.n_threads) as pool:
         try:
@@ -204,7 +207,6 @@ def minimise_together(
             if not active and not any(solutions):
                 raise  # there is nothing to return yet
             for run in active:
-                run.bundle.status = Status.INTERRUPTED
                 finish(run)
     return solutions
 
@@ -228,9 +230,7 @@ def _ask(
         ended = [run for run in asking if run.bundle.status is not None]
         if stop:
             for run in active:
-                if run.bundle.status is None or run in ended:
-                    run.bundle.status = run.bundle.status or Status.INTERRUPTED
-                    finish(run)
+                finish(run)
             return None
         for run in ended:
             finish(run)
