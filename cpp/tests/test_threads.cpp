@@ -1,6 +1,7 @@
 #include "rankcut/threads.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
 
@@ -39,15 +40,17 @@ TEST(an_error_reaches_the_caller_and_ends_the_work) {
         std::atomic<int> done{0};
         bool caught = false;
         try {
-            parallel_for(100'000, n_threads, [&](std::size_t i) {
+            parallel_for(5'000, n_threads, [&](std::size_t i) {
                 if (i == 10) throw std::runtime_error("task 10");
+                // Slow enough that the error is noted long before the others could finish without it.
+                if (i > 10) std::this_thread::sleep_for(std::chrono::milliseconds(1));
                 ++done;
             });
         } catch (const std::runtime_error& error) {
             caught = std::string(error.what()) == "task 10";
         }
         CHECK(caught);
-        CHECK(done.load() < 100'000 - 1);
+        CHECK(done.load() < 5'000 - 1);
         int again = 0;
         parallel_for(1, n_threads, [&](std::size_t) { ++again; });
         CHECK(again == 1);
