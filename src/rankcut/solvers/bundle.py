@@ -14,6 +14,7 @@ import math
 
 import numpy as np
 
+from rankcut.solvers.cone import project, reach
 from rankcut.solvers.cuts import Cuts
 from rankcut.solvers.metric import Metric, Price
 from rankcut.solvers.protocol import Floats, Line
@@ -38,6 +39,7 @@ class Bundle:
         max_iter: int = 1000,
         nonnegative: bool = True,
         metric: bool = False,
+        nonpositive: slice | None = None,
     ) -> None:
         self.C, self.tol, self.max_iter = C, tol, max_iter
         self.w = np.array(start, dtype=np.float64)  # the best point
@@ -48,7 +50,8 @@ class Bundle:
         self.metric = Metric() if metric else None
         self.price = Price(0.0, 0.0)  # the driver's to set
         self._metric_led = False
-        self._cuts = Cuts(C, len(self.w), nonnegative=nonnegative)
+        self._nonpositive = nonpositive  # parameters that have to stay ≤ 0, from the start on
+        self._cuts = Cuts(C, len(self.w), nonnegative=nonnegative, nonpositive=nonpositive)
         self._next = self.w
         self._gaps: list[float] = []
         self._still = 0
@@ -107,8 +110,12 @@ class Bundle:
     def search(self, line: Line) -> float:
         """Move to the best point of the line to the point asked for; returns where on it the cut is wanted."""
         step = self._next - self.w
+        limit = line.limit
+        if self._nonpositive is not None:
+            limit = min(limit, max(1.0, reach(self.w, step, self._nonpositive)))
         found = search(
             line,
+            limit,
             0.5 * float(self.w @ self.w),
             float(self.w @ step),
             float(step @ step),
@@ -124,10 +131,12 @@ class Bundle:
         self.moved = found.best.t
         if found.best.t > 0:
             self.w = self.w + found.best.t * step
+            if self._nonpositive is not None:  # rounding alone can have left the cone
+                self.w = project(self.w, self._nonpositive)
             self.risk = found.best.risk
         # Where hard constraints end the line, the best point may stand at its beginning: a cut there would
         # only repeat another. What they forbid is as good a place to learn about the risk.
-        return 1.0 if found.best.t >= line.limit else min(cut, line.limit)
+        return 1.0 if found.best.t >= line.limit else min(cut, limit)
 
     def tell(self, offset: float, gradient: Floats) -> None:
         """A cut: R(w) ≥ offset + gradient·w everywhere."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from rankcut import _core
 from rankcut.errors import InputError
+from rankcut.solvers.cone import ConeDual, project
 from rankcut.solvers.protocol import Floats
 
 IDLE = 60  # a cut without multiplier for so many solves is dropped
@@ -18,11 +19,15 @@ class Cuts:
 
         maximise D(μ) = δᵀμ − ½‖Σ μ_i g_i‖²,  μ ≥ 0,  Σ_soft μ_i = C,   with w = −Σ μ_i g_i.
 
-    Any feasible μ proves a lower bound of the problem, so dropping cuts never loses the certificate.
+    Any feasible μ proves a lower bound of the problem, so dropping cuts never loses the certificate. If the
+    parameters `nonpositive` have to stay at or below 0, w is the projection of that combination, and so it is in D
+    (rankcut.solvers.cone); hard cuts are not taken then.
     """
 
-    def __init__(self, C: float, n: int, *, nonnegative: bool) -> None:
+    def __init__(self, C: float, n: int, *, nonnegative: bool, nonpositive: slice | None = None) -> None:
         self._qp, self._C = _core.MasterQP(C), C
+        self._nonpositive = nonpositive
+        self._cone = None if nonpositive is None else ConeDual(nonpositive)
         self._gradients = np.empty((16, n))
         self._offsets = np.empty(16)
         self._hard = np.empty(16, dtype=bool)
@@ -56,7 +61,8 @@ class Cuts:
             raise InputError(
                 "X: came so large that products of rows overflow; scale it, as with StandardScaler"
             )
-        self._qp.add(gram_row, float(offset), hard)
+        if self._cone is None:
+            self._qp.add(gram_row, float(offset), hard)
 
     def set_capacity(self, C: float) -> None:
         self._C = C
@@ -66,12 +72,17 @@ class Cuts:
         """The model's minimiser, the dual value there, and whether the hard cuts can be satisfied."""
         if self.hard.any():  # what the QP leaves open is at least C times a constraint's violation
             tolerance = min(tolerance, HARD_ACCURACY * self._C)
-        status = self._qp.solve(tolerance)
-        multipliers = self._qp.multipliers()
-        w = -(multipliers @ self.gradients)
+        feasible = True
+        if self._cone is None or self._nonpositive is None:
+            feasible = self._qp.solve(tolerance) != _core.MasterQP.Status.unbounded
+            multipliers = self._qp.multipliers()
+            w = -(multipliers @ self.gradients)
+        else:
+            multipliers = self._cone.solve(self.gradients, self.offsets, self._C, tolerance)
+            w = project(-(multipliers @ self.gradients), self._nonpositive)
         dual = float(multipliers @ self.offsets - 0.5 * (w @ w))
         self._drop_idle(multipliers)
-        return w, dual, status != _core.MasterQP.Status.unbounded
+        return w, dual, feasible
 
     def _grow(self) -> None:
         double = 2 * len(self._offsets)
@@ -89,7 +100,7 @@ class Cuts:
         dead = idle > IDLE
         if dead.sum() < SPARE:
             return
-        self._qp.remove(np.flatnonzero(dead))
+        (self._qp if self._cone is None else self._cone).remove(np.flatnonzero(dead))
         kept = np.flatnonzero(~dead)
         for name in ("_gradients", "_offsets", "_hard", "_idle"):
             array = getattr(self, name)

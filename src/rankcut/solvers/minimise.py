@@ -34,6 +34,7 @@ def minimise(
     *,
     n_features: int | None = None,
     start: Floats | None = None,
+    nonpositive: slice | None = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
     callbacks: Iterable[Callable[[int, Record, Floats], Any]] = (),
@@ -42,14 +43,25 @@ def minimise(
 
     `risk(w)` returns the value and a subgradient. If it has a method `line(w0, w1)`, the line search uses it
     (see rankcut.solvers.protocol.Line); if it has an attribute `nonnegative` that is False, its multipliers
-    sum to exactly C. Give `n_features` or a `start`. A callback gets (0, record, w); a true answer stops the
-    solve, as Ctrl-C does, with the best point so far.
+    sum to exactly C. Give `n_features` or a `start`. The parameters `w[nonpositive]`, if given, are kept at or below
+    0. A callback gets (0, record, w); a true answer stops the solve, as Ctrl-C does, with the best point so far.
     """
     positive("C", C)
     positive("tol", tol)
     whole("max_iter", max_iter)
     first = _first_point(start, n_features)
-    bundle = Bundle(C, first, tol=tol, max_iter=max_iter, nonnegative=getattr(risk, "nonnegative", True))
+    if nonpositive is not None and np.any(first[nonpositive] > 0):
+        raise InputError(
+            "start: came with positive entries in `nonpositive`; pass entries of at most 0 there"
+        )
+    bundle = Bundle(
+        C,
+        first,
+        tol=tol,
+        max_iter=max_iter,
+        nonnegative=getattr(risk, "nonnegative", True),
+        nonpositive=nonpositive,
+    )
     history: list[Record] = []
     began = time.perf_counter()
     try:

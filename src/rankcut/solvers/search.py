@@ -25,8 +25,10 @@ class Found(NamedTuple):
     right: Point
 
 
-def search(line: Line, half_norm: float, linear: float, quadratic: float, C: float, accuracy: float) -> Found:
-    """Minimise h(t) = half_norm + linear·t + ½·quadratic·t² + C·R(t), to `accuracy` in h.
+def search(
+    line: Line, limit: float, half_norm: float, linear: float, quadratic: float, C: float, accuracy: float
+) -> Found:
+    """Minimise h(t) = half_norm + linear·t + ½·quadratic·t² + C·R(t) over 0 ≤ t ≤ limit, to `accuracy` in h.
 
     h is convex: the tangents of a bracket's ends meet below its minimum, which bounds what is left.
     """
@@ -40,11 +42,11 @@ def search(line: Line, half_norm: float, linear: float, quadratic: float, C: flo
             risk,
         )
 
-    left, right = at(0.0), at(min(1.0, line.limit))
+    left, right = at(0.0), at(min(1.0, limit))
     for _ in range(EXPANSIONS):
-        if right.slope >= 0 or right.t >= line.limit:
+        if right.slope >= 0 or right.t >= limit:
             break
-        left, right = right, at(min(2.0 * right.t, line.limit))
+        left, right = right, at(min(2.0 * right.t, limit))
     if left.slope >= 0:
         return Found(left, left)
     if right.slope < 0:

@@ -48,11 +48,12 @@ class SharedDesign(Protocol):
 @dataclass(frozen=True)
 class Problem:
     """½‖w‖² + C·R(X w) for each C of a path, and where to start (zero if None; it has to satisfy the hard
-    constraints)."""
+    constraints). The parameters `w[nonpositive]`, if given, are kept at or below 0."""
 
     risk: RawRisk
     path: Sequence[float]
     start: Floats | None = None
+    nonpositive: slice | None = None
 
 
 class Event(NamedTuple):
@@ -80,7 +81,12 @@ class _Run:
         self.started = problem.start is not None and bool(np.any(problem.start))
         start = np.zeros(design.n_columns) if problem.start is None else problem.start
         self.bundle = Bundle(
-            self.path[0], start, tol=tol, max_iter=max_iter, metric=design.n_columns <= WIDEST_METRIC
+            self.path[0],
+            start,
+            tol=tol,
+            max_iter=max_iter,
+            metric=design.n_columns <= WIDEST_METRIC and problem.nonpositive is None,
+            nonpositive=problem.nonpositive,
         )
         self.history: list[Record] = []
         self.best: Any = None
