@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rankcut.designs.moments import moments
+from rankcut.designs.moments import BLOCK, moments
 
 Float64 = NDArray[np.float64]
 
@@ -61,6 +61,15 @@ class Design(ABC):
         weights = _weights("A", A, self.n_rows)
         pulled = np.empty((len(weights), self.n_columns))
         self._note_pull(self._pull(weights, pulled))
+        return pulled
+
+    def pull_rows(self, index: NDArray[np.integer[Any]], A: Float64) -> Float64:
+        """A X[index] as (K, n_columns) for A (K, len(index)). It counts as a pull of these rows."""
+        self._note_pull(len(index))
+        pulled = np.zeros((len(A), self.n_columns))
+        height = max(1, BLOCK // max(1, self.n_columns))
+        for i in range(0, len(index), height):
+            pulled += A[:, i : i + height] @ self.rows(index[i : i + height])
         return pulled
 
     def moments(

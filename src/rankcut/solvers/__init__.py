@@ -1,19 +1,25 @@
 """Solvers: minimise ½‖w‖² + C·R(w), seeing nothing but the risk R. They end with a certificate."""
 
+from rankcut.solvers.cccp import cccp
 from rankcut.solvers.minimise import minimise
-from rankcut.solvers.protocol import HardCut, RawRisk, Risk
-from rankcut.solvers.solution import Record, Solution, Status
+from rankcut.solvers.protocol import FreezingRisk, Frozen, HardCut, RawRisk, Risk, Shift
+from rankcut.solvers.solution import CccpSolution, Record, Solution, Status
 from rankcut.solvers.together import Event, Problem, minimise_together
 
 __all__ = [
+    "CccpSolution",
     "Event",
+    "FreezingRisk",
+    "Frozen",
     "HardCut",
     "Problem",
     "RawRisk",
     "Record",
     "Risk",
+    "Shift",
     "Solution",
     "Status",
+    "cccp",
     "minimise",
     "minimise_together",
 ]

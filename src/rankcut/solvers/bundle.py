@@ -6,11 +6,16 @@ each iteration the driver
     2. lets it search the line w_b → w_q: `t = bundle.search(line)`  and gets the place of the new cut
     3. tells it the cut there:           `bundle.tell(offset, gradient)`
 so that many problems can advance in lockstep, and no pass over the data is made here.
+
+A risk that is not convex shows a convex bound for one round after the other (rankcut.solvers.cccp). Then a round
+ends, with the status CONVERGED, once the gap is small beside what the round has gained; `stationary` says whether
+it has proved that its own start is as good as optimal.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -26,6 +31,7 @@ OUTWARD = (
     0.1  # how far beyond the line's minimum to cut, towards the model's minimiser, once progress is slow
 )
 LOOK_BACK, SLOW = 4, 0.6  # progress is slow if the gap fell to no less than this share in so many iterations
+SHARE = 0.1  # a round of several ends once the gap is this share of what it has gained
 STUCK = 25  # iterations without any change of either bound
 
 
@@ -40,6 +46,8 @@ class Bundle:
         nonnegative: bool = True,
         metric: bool = False,
         nonpositive: slice | None = None,
+        rounds: bool = False,
+        n_seats: int = 0,
     ) -> None:
         self.C, self.tol, self.max_iter = C, tol, max_iter
         self.w = np.array(start, dtype=np.float64)  # the best point
@@ -51,7 +59,9 @@ class Bundle:
         self.price = Price(0.0, 0.0)  # the driver's to set
         self._metric_led = False
         self._nonpositive = nonpositive  # parameters that have to stay ≤ 0, from the start on
-        self._cuts = Cuts(C, len(self.w), nonnegative=nonnegative, nonpositive=nonpositive)
+        self._cuts = Cuts(C, len(self.w), nonnegative=nonnegative, nonpositive=nonpositive, n_seats=n_seats)
+        self._rounds = rounds
+        self.round_began = -math.inf  # the objective there
         self._next = self.w
         self._gaps: list[float] = []
         self._still = 0
@@ -66,10 +76,30 @@ class Bundle:
         difference = self.objective - self.dual_objective
         return max(0.0, difference) / max(abs(self.objective), 1e-300)
 
+    @property
+    def stationary(self) -> bool:
+        """Whether the point where the round began is optimal to within tol for the round's own risk."""
+        return self.round_began - self.dual_objective <= self.tol * abs(self.round_began)
+
     def begin(self, risk: float, offset: float, gradient: Floats) -> None:
         """Told the risk at the start, and a cut that is tight there."""
-        self.risk = risk
+        self.begin_round(risk)
         self.tell(offset, gradient)
+
+    def begin_round(self, risk: float) -> None:
+        """Told the risk at the best point, where it was frozen. All cuts hold as before."""
+        self.risk, self.status = risk, None
+        self.round_began = self.objective
+
+    def change(self, risk: float, shift: Callable[[Floats], Floats] | None) -> None:
+        """Begin a round with another risk: `shift` says by how much the gradients of cuts with these seats
+        move; without it they are dropped."""
+        self.dual_objective, self._gaps, self._still = -math.inf, [], 0
+        if shift is None:
+            self._cuts.forget()
+        else:
+            self._cuts.shift(shift(self._cuts.seats))
+        self.begin_round(risk)
 
     def resume(self, C: float) -> None:
         """Go on with another C from the best point. The cuts are cuts of the risk: all stay valid."""
@@ -77,16 +107,21 @@ class Bundle:
         self._cuts.set_capacity(C)
         self.dual_objective = -math.inf
         self.n_iter, self.status, self._gaps, self._still = 0, None, [], 0
+        self.round_began = self.objective
 
     def ask(self) -> Floats | None:
         """Solve the model: a new lower bound, and the next point to look at. None if the solve has ended."""
+        if self._cuts.empty:  # all were dropped: the first cut is due where we stand
+            self._gaps.append(max(abs(self.objective), 1e-300))
+            self._next, self._metric_led = self.w, False
+            return self._next
         scale = abs(self.objective)
         model_minimiser, dual, feasible = self._cuts.solve(0.01 * self.tol * scale)
         if not feasible:
             self.status = Status.INFEASIBLE
             return None
         self._note_progress(dual)
-        if self.gap <= self.tol:
+        if self._round_is_over() if self._rounds else self.gap <= self.tol:
             self.status = Status.CONVERGED
         elif self.n_iter >= self.max_iter:
             self.status = Status.MAX_ITER
@@ -138,15 +173,21 @@ class Bundle:
         # only repeat another. What they forbid is as good a place to learn about the risk.
         return 1.0 if found.best.t >= line.limit else min(cut, limit)
 
-    def tell(self, offset: float, gradient: Floats) -> None:
-        """A cut: R(w) ≥ offset + gradient·w everywhere."""
-        self._cuts.add(offset, gradient)
+    def tell(self, offset: float, gradient: Floats, seats: Floats | None = None) -> None:
+        """A cut: R(w) ≥ offset + gradient·w everywhere; `seats` is what it takes to shift it."""
+        self._cuts.add(offset, gradient, seats=seats)
         self.n_iter += 1
         self._all_iter += 1
 
     def tell_hard(self, offset: float, gradient: Floats) -> None:
         """A constraint: offset + gradient·w ≤ 0 at every solution."""
         self._cuts.add(offset, gradient, hard=True)
+
+    def _round_is_over(self) -> bool:
+        """What is left is little beside what was gained, or the start cannot be improved. Half of tol: a round
+        that ends there has gained the other half, so that there cannot be many."""
+        left, gained = self._gaps[-1], self.round_began - self.objective
+        return self.stationary or left <= max(SHARE * gained, 0.5 * self.tol * abs(self.objective))
 
     def _slow(self) -> bool:
         gaps = self._gaps

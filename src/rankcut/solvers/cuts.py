@@ -11,6 +11,7 @@ from rankcut.solvers.protocol import Floats
 
 IDLE = 60  # a cut without multiplier for so many solves is dropped
 SPARE = 20  # … once so many of them have come together
+ARRAYS = ("_gradients", "_offsets", "_hard", "_idle", "_seats")  # one row for each cut
 HARD_ACCURACY = 1e-9  # to which the model's minimiser keeps hard cuts
 
 
@@ -24,7 +25,15 @@ class Cuts:
     (rankcut.solvers.cone); hard cuts are not taken then.
     """
 
-    def __init__(self, C: float, n: int, *, nonnegative: bool, nonpositive: slice | None = None) -> None:
+    def __init__(
+        self,
+        C: float,
+        n: int,
+        *,
+        nonnegative: bool,
+        nonpositive: slice | None = None,
+        n_seats: int = 0,
+    ) -> None:
         self._qp, self._C = _core.MasterQP(C), C
         self._nonpositive = nonpositive
         self._cone = None if nonpositive is None else ConeDual(nonpositive)
@@ -32,6 +41,7 @@ class Cuts:
         self._offsets = np.empty(16)
         self._hard = np.empty(16, dtype=bool)
         self._idle = np.empty(16, dtype=np.int64)
+        self._seats = np.zeros((16, n_seats))  # what it takes to shift a cut
         self.size = 0
         self._pinned = int(nonnegative)
         if nonnegative:  # R ≥ 0 is a cut like any other, and turns Σ μ = C into Σ μ ≤ C for the rest
@@ -49,20 +59,53 @@ class Cuts:
     def hard(self) -> np.ndarray:
         return self._hard[: self.size]
 
-    def add(self, offset: float, gradient: Floats, *, hard: bool = False) -> None:
+    @property
+    def seats(self) -> Floats:
+        return self._seats[: self.size]
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no cut but R ≥ 0."""
+        return self.size <= self._pinned
+
+    def add(
+        self, offset: float, gradient: Floats, *, hard: bool = False, seats: Floats | None = None
+    ) -> None:
         i = self.size
         if i == len(self._offsets):
             self._grow()
         self._gradients[i], self._offsets[i], self._hard[i], self._idle[i] = gradient, offset, hard, 0
+        self._seats[i] = 0.0 if seats is None else seats
         self.size += 1
+        self._enter(i)
+
+    def shift(self, gradients: Floats) -> None:
+        """Add to all gradients: the cuts of another risk that is known to lie above them."""
+        self.gradients[:] += gradients
+        self._enter_all()
+
+    def forget(self) -> None:
+        """Drop all cuts of the risk; R ≥ 0 and hard cuts stay."""
+        self._keep(np.flatnonzero(self.hard | (np.arange(self.size) < self._pinned)))
+        self._enter_all()
+
+    def _enter_all(self) -> None:
+        self._qp = _core.MasterQP(self._C)
+        self._cone = None if self._nonpositive is None else ConeDual(self._nonpositive)
+        for i in range(self.size):
+            self._enter(i)
+
+    def _enter(self, i: int) -> None:
+        """Cut i enters the quadratic program, after those before it."""
+        gradient = self._gradients[i]
         with np.errstate(over="ignore", invalid="ignore"):
-            gram_row = self.gradients @ gradient
+            gram_row = self._gradients[: i + 1] @ gradient
         if not np.isfinite(gram_row).all():
             raise InputError(
                 "X: came so large that products of rows overflow; scale it, as with StandardScaler"
             )
         if self._cone is None:
-            self._qp.add(gram_row, float(offset), hard)
+            self._qp.add(gram_row, float(self._offsets[i]), bool(self._hard[i]))
 
     def set_capacity(self, C: float) -> None:
         self._C = C
@@ -86,7 +129,7 @@ class Cuts:
 
     def _grow(self) -> None:
         double = 2 * len(self._offsets)
-        for name in ("_gradients", "_offsets", "_hard", "_idle"):
+        for name in ARRAYS:
             old = getattr(self, name)
             new = np.empty((double, *old.shape[1:]), dtype=old.dtype)
             new[: self.size] = old[: self.size]
@@ -101,8 +144,10 @@ class Cuts:
         if dead.sum() < SPARE:
             return
         (self._qp if self._cone is None else self._cone).remove(np.flatnonzero(dead))
-        kept = np.flatnonzero(~dead)
-        for name in ("_gradients", "_offsets", "_hard", "_idle"):
+        self._keep(np.flatnonzero(~dead))
+
+    def _keep(self, kept: np.ndarray) -> None:
+        for name in ARRAYS:
             array = getattr(self, name)
             array[: len(kept)] = array[kept]
         self.size = len(kept)

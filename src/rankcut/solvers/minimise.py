@@ -12,7 +12,7 @@ from rankcut.arguments import positive, whole
 from rankcut.errors import InputError
 from rankcut.solvers.bundle import Bundle
 from rankcut.solvers.protocol import Floats, Line, Risk
-from rankcut.solvers.solution import Record, Solution, Status
+from rankcut.solvers.solution import CccpSolution, Record, Solution, Status
 
 
 class _PlainLine:
@@ -49,11 +49,7 @@ def minimise(
     positive("C", C)
     positive("tol", tol)
     whole("max_iter", max_iter)
-    first = _first_point(start, n_features)
-    if nonpositive is not None and np.any(first[nonpositive] > 0):
-        raise InputError(
-            "start: came with positive entries in `nonpositive`; pass entries of at most 0 there"
-        )
+    first = first_point(start, n_features, nonpositive)
     bundle = Bundle(
         C,
         first,
@@ -65,23 +61,24 @@ def minimise(
     history: list[Record] = []
     began = time.perf_counter()
     try:
-        _cut(risk, bundle, bundle.w, begin=True)
+        bundle.begin(*cut_at(risk, bundle.w))
         while (target := bundle.ask()) is not None:
             origin = bundle.w
-            t = bundle.search(_line(risk, origin, target))
-            _cut(risk, bundle, origin + t * (target - origin))
-            record = _record(bundle, time.perf_counter() - began)
+            t = bundle.search(line_of(risk, origin, target))
+            _, offset, gradient = cut_at(risk, origin + t * (target - origin))
+            bundle.tell(offset, gradient)
+            record = record_of(bundle, time.perf_counter() - began)
             history.append(record)
             if any([callback(0, record, bundle.w) for callback in callbacks]):
                 bundle.status = Status.INTERRUPTED
                 break
     except KeyboardInterrupt:
         bundle.status = Status.INTERRUPTED
-    history.append(_record(bundle, time.perf_counter() - began))
+    history.append(record_of(bundle, time.perf_counter() - began))
     return solution(bundle, (0.0, 0.0), history)
 
 
-def _first_point(start: Floats | None, n_features: int | None) -> Floats:
+def first_point(start: Floats | None, n_features: int | None, nonpositive: slice | None = None) -> Floats:
     if start is None:
         if n_features is None:
             raise InputError("n_features: came as None without a start; pass the length of w")
@@ -93,11 +90,22 @@ def _first_point(start: Floats | None, n_features: int | None) -> Floats:
         raise InputError(f"start: came as {start!r}; pass a vector of numbers") from None
     if first.ndim != 1 or not np.all(np.isfinite(first)):
         raise InputError(f"start: came as {start!r}; pass a vector of finite numbers")
+    if nonpositive is not None and np.any(first[nonpositive] > 0):
+        raise InputError(
+            "start: came with positive entries in `nonpositive`; pass entries of at most 0 there"
+        )
     return first
 
 
-def solution(bundle: Bundle, n_passes: tuple[float, float], history: list[Record]) -> Solution:
-    return Solution(
+def solution(
+    bundle: Bundle,
+    n_passes: tuple[float, float],
+    history: list[Record],
+    objective_path: list[float] | None = None,
+) -> Solution:
+    """What the bundle has found; with a path of objectives, by several rounds."""
+    parts: dict[str, Any] = {} if objective_path is None else {"objective_path": objective_path}
+    return (Solution if objective_path is None else CccpSolution)(
         w=bundle.w,
         objective=bundle.objective,
         dual_objective=bundle.dual_objective,
@@ -106,25 +114,23 @@ def solution(bundle: Bundle, n_passes: tuple[float, float], history: list[Record
         n_iter=bundle.n_iter,
         n_passes=n_passes,
         history=history,
+        **parts,
     )
 
 
-def _line(risk: Risk, w0: Floats, w1: Floats) -> Line:
+def line_of(risk: Risk, w0: Floats, w1: Floats) -> Line:
     own = getattr(risk, "line", None)
     return _PlainLine(risk, w0, w1 - w0) if own is None else own(w0, w1)
 
 
-def _cut(risk: Risk, bundle: Bundle, w: Floats, *, begin: bool = False) -> None:
+def cut_at(risk: Risk, w: Floats) -> tuple[float, float, Floats]:
+    """The value at w, and a cut that is tight there: (value, offset, gradient)."""
     value, gradient = risk(w)
     gradient = np.asarray(gradient, dtype=np.float64)
     if not np.isfinite(value) or not np.all(np.isfinite(gradient)):
         raise InputError("risk: returned a value or subgradient that is not finite; check the problem's data")
-    offset = float(value) - float(gradient @ w)
-    if begin:
-        bundle.begin(float(value), offset, gradient)
-    else:
-        bundle.tell(offset, gradient)
+    return float(value), float(value) - float(gradient @ w), gradient
 
 
-def _record(bundle: Bundle, seconds: float) -> Record:
+def record_of(bundle: Bundle, seconds: float) -> Record:
     return Record(bundle.objective, bundle.dual_objective, bundle.gap, 0.0, 0.0, seconds)

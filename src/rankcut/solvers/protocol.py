@@ -69,3 +69,34 @@ class RawRisk(Protocol):
     ) -> tuple[NDArray[np.integer[Any]], Floats, Floats, Floats]:
         """The fields of a Curvature at a prepared point whose cut has these weights."""
         ...
+
+
+class Shift(NamedTuple):
+    """How freezing anew changes the cuts that there are: a cut with these weights at the seats gains
+    Σ_k factors_k · weights[seats_k] · X[rows_k] in its gradient, and stays valid."""
+
+    seats: NDArray[np.integer[Any]]
+    rows: NDArray[np.integer[Any]]
+    factors: Floats
+
+
+class Frozen(NamedTuple):
+    """What freezing did: nothing; cuts can be shifted; or, changed without a shift, they are lost."""
+
+    changed: bool
+    shift: Shift | None = None
+
+
+class FreezingRisk(RawRisk, Protocol):
+    """A risk that is not convex, of which it shows a convex upper bound: tight at the point where it was frozen.
+    It comes frozen at w = 0."""
+
+    n_seats: int  # numbers kept with each cut to shift it by; 0 if cuts are always lost
+
+    def freeze(self, point: Any, /) -> Frozen:
+        """Make the bound tight at a prepared point. It must not be above the last bound there."""
+        ...
+
+    def seats(self, weights: Floats, /) -> Floats:
+        """Of a cut's weights, those that a shift needs."""
+        ...

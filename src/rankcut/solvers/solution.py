@@ -14,7 +14,9 @@ class Status(enum.Enum):
     """How a solve ended; the text says what to do."""
 
     CONVERGED = "converged: the duality gap is below tol"
+    MAX_ROUNDS = "stopped at max_rounds: raise max_rounds, raise tol, or lower C"
     MAX_ITER = "stopped at max_iter: raise max_iter, raise tol, or lower C"
+    INEXACT = "a round ended above where it began, so its bound was not tight there: the start is kept"
     INTERRUPTED = "interrupted: this is the best point so far; fit again with warm_start=True to go on"
     PRECISION = "stopped where rounding hides further progress: raise tol, or scale the features"
     INFEASIBLE = "the hard constraints contradict one another: lower approx"
@@ -47,3 +49,12 @@ class Solution:
     n_iter: int
     n_passes: tuple[float, float]
     history: list[Record] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class CccpSolution(Solution):
+    """Of a risk that is not convex. `objective` is the true one at w; the certificate is that of the last
+    round: frozen where it began, no point is better than that by more than `tol` of the objective.
+    `objective_path` holds the true objective at the start and after each round; it never rises."""
+
+    objective_path: list[float] = field(default_factory=list)

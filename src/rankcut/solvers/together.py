@@ -3,6 +3,10 @@
 A problem is a risk and a path of values of C. Its cuts are cuts of the risk, whatever C is: the next C starts
 from the last one's best point and keeps the whole model. Problems walk along their paths independently, and
 those that have finished make room for others when memory allows only so many at a time.
+
+A risk that freezes (protocol.FreezingRisk) is not convex: its problem goes from round to round (cccp.Rounds) as
+others go from C to C, without a pass of its own: it is frozen at the best point, whose scores are known, and its
+cuts are shifted by one product with the rows that have changed.
 """
 
 from __future__ import annotations
@@ -17,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankcut.solvers.bundle import Bundle
+from rankcut.solvers.cccp import Refrozen, Rounds
 from rankcut.solvers.metric import NEAREST, Price
 from rankcut.solvers.minimise import solution
-from rankcut.solvers.protocol import Curvature, Floats, RawRisk
+from rankcut.solvers.protocol import Curvature, Floats, FreezingRisk, RawRisk, Shift
 from rankcut.solvers.solution import Record, Solution
 
 WIDEST_METRIC = 2048  # columns: a Hessian takes d² numbers and d³ operations
@@ -40,6 +45,7 @@ class SharedDesign(Protocol):
     def scores(self, W: Floats, /) -> Floats: ...
     def pull(self, A: Floats, /) -> Floats: ...
     def rows(self, index: NDArray[np.intp], /) -> Floats: ...
+    def pull_rows(self, index: NDArray[np.integer[Any]], A: Floats, /) -> Floats: ...
     def moments(
         self, rows: NDArray[np.integer[Any]], weights: Floats, vectors: Floats, /
     ) -> tuple[Floats, Floats]: ...
@@ -74,12 +80,19 @@ class _Run:
     """One problem under way: its solver and the prepared raw numbers at the solver's best point."""
 
     def __init__(
-        self, number: int, problem: Problem, design: SharedDesign, tol: float, max_iter: int
+        self,
+        number: int,
+        problem: Problem,
+        design: SharedDesign,
+        tol: float,
+        max_iter: int,
+        max_rounds: int,
     ) -> None:
         self.number, self.risk, self.design = number, problem.risk, design
         self.path, self.place = list(problem.path), 0
         self.started = problem.start is not None and bool(np.any(problem.start))
         start = np.zeros(design.n_columns) if problem.start is None else problem.start
+        self._freezing: FreezingRisk | None = self.risk if hasattr(self.risk, "freeze") else None  # type: ignore[assignment]
         self.bundle = Bundle(
             self.path[0],
             start,
@@ -87,7 +100,10 @@ class _Run:
             max_iter=max_iter,
             metric=design.n_columns <= WIDEST_METRIC and problem.nonpositive is None,
             nonpositive=problem.nonpositive,
+            rounds=self._freezing is not None,
+            n_seats=self._freezing.n_seats if self._freezing else 0,
         )
+        self._rounds = Rounds(self.bundle, self._freeze, max_rounds) if self._freezing else None
         self.history: list[Record] = []
         self.best: Any = None
         self._weights: Floats | None = None
@@ -95,13 +111,23 @@ class _Run:
         self._share = USUAL_SHARE
 
     def solution(self) -> Solution:
-        return solution(self.bundle, self.design.passes, self.history)
+        passes = self.design.passes
+        if self._rounds is None:
+            return solution(self.bundle, passes, self.history)
+        self._rounds.end()
+        return solution(self.bundle, passes, self.history, self._rounds.path)
+
+    def next_round(self) -> bool:
+        """Freeze a risk that is not convex where its round has ended; false at the end of this C."""
+        return self._rounds is not None and self._rounds.go_on()
 
     def next_C(self) -> bool:
         """Go on to the next C of the path; false at its end."""
         if self.place + 1 == len(self.path):
             return False
         self.bundle.resume(self.path[self.place + 1])
+        if self._rounds is not None:
+            self._rounds.begin()
         self.history = []
         self.place += 1  # last: an interrupt before it finds a place that is finished
         return True
@@ -109,8 +135,11 @@ class _Run:
     def begin(self, raw: Floats) -> Floats:
         """Take the raw numbers at the start; returns the weights of the first cut."""
         self.best = self.risk.prepare(raw)
-        risk, _ = self.risk.line(self.best, self.best)(0.0)
-        self.bundle.risk = risk
+        if self._freezing is not None and self.started:
+            self._freezing.freeze(self.best)
+        self.bundle.begin_round(self._risk_at_best())
+        if self._rounds is not None:
+            self._rounds.begin()
         return self._cut_at(self.best)
 
     def advance(self, raw: Floats) -> Floats:
@@ -128,7 +157,8 @@ class _Run:
         return self._cut_at(point)
 
     def tell(self, gradient: Floats, sharing: int) -> None:
-        self.bundle.tell(self._offset, gradient)
+        seats = self._freezing.seats(self._weights) if self._freezing and self._weights is not None else None
+        self.bundle.tell(self._offset, gradient, seats)
         self.bundle.price = self._price(self._share, sharing)
         if self.started and self.bundle.wants_curvature():
             assert self._weights is not None and self.bundle.metric is not None
@@ -148,6 +178,15 @@ class _Run:
         )
         self.history.append(record)
         return record
+
+    def _freeze(self) -> Refrozen:
+        assert self._freezing is not None
+        changed, shift = self._freezing.freeze(self.best)
+        move = None if shift is None else lambda seats: _shifted(self.design, shift, seats)
+        return Refrozen(self._risk_at_best(), changed, move)
+
+    def _risk_at_best(self) -> float:
+        return self.risk.line(self.best, self.best)(0.0)[0]
 
     def _cut_at(self, point: Any) -> Floats:
         self._offset, weights = self.risk.cut(point)
@@ -170,6 +209,7 @@ def minimise_together(
     *,
     tol: float = 1e-3,
     max_iter: int = 1000,
+    max_rounds: int = 100,
     at_once: int | None = None,
     callbacks: Iterable[Callable[[Event], Any]] = (),
     solved: Solved = lambda *_: None,
@@ -180,7 +220,7 @@ def minimise_together(
     callback that answers true, ends the solve with the best points so far: paths then end early.
     """
     began = time.perf_counter()
-    waiting = [_Run(i, p, design, tol, max_iter) for i, p in enumerate(problems)][::-1]
+    waiting = [_Run(i, p, design, tol, max_iter, max_rounds) for i, p in enumerate(problems)][::-1]
     solutions: list[list[Solution]] = [[] for _ in problems]
     callbacks = list(callbacks)
     active: list[_Run] = []
@@ -238,9 +278,12 @@ def _ask(
             for run in active:
                 finish(run)
             return None
+        again = _each(pool, ended, lambda run, _: run.next_round(), ended)
+        asking = [run for run, goes_on in zip(ended, again, strict=True) if goes_on]
+        ended = [run for run, goes_on in zip(ended, again, strict=True) if not goes_on]
         for run in ended:
             finish(run)
-        asking = [run for run in ended if run.next_C()]
+        asking += [run for run in ended if run.next_C()]
     return (
         np.stack([points[run.number] for run in active if run.number in points])
         if points
@@ -284,3 +327,7 @@ def _hessian(design: SharedDesign, curvature: Curvature) -> Floats:
     hessian, pulled = design.moments(curvature.rows, curvature.weights, curvature.vectors)
     hessian += (pulled * curvature.signs[:, None]).T @ pulled
     return hessian
+
+
+def _shifted(design: SharedDesign, shift: Shift, seats: Floats) -> Floats:
+    return design.pull_rows(shift.rows, seats[:, shift.seats] * shift.factors)
