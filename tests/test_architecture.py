@@ -38,7 +38,7 @@ ALLOWED: dict[str, set[str]] = {
     # Above the parts.
     "selection": {*_parts, "data", "metrics"},
     "estimators": {*_parts, "data", "graph", "metrics", "selection"},
-    "io": {"data", "estimators"},
+    "io": {CORE, "data", "designs", "estimators", "solvers"},
     "report": {*_parts, "data", "estimators", "metrics", "selection"},
     "cli": {*_parts, "data", "estimators", "io", "metrics", "report", "selection"},
     "reference": set(),

@@ -5,4 +5,5 @@ NB_MODULE(_core, m) {
     bind_loss(m);
     bind_product(m);
     bind_qp(m);
+    bind_svmlight(m);
 }

@@ -14,3 +14,4 @@ using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 void bind_loss(nb::module_& m);
 void bind_product(nb::module_& m);
 void bind_qp(nb::module_& m);
+void bind_svmlight(nb::module_& m);

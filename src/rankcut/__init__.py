@@ -1,10 +1,11 @@
 """rankcut learns to rank so that the relevant samples come first."""
 
-from rankcut import data, losses, metrics, selection, solvers
+__version__ = "0.1.0"
+
+from rankcut import data, io, losses, metrics, selection, solvers
 from rankcut.errors import ConvergenceWarning, InputError, RankcutError
 from rankcut.estimators import RankSVM, RankSVMCV
 
-__version__ = "0.1.0"
 __all__ = [
     "ConvergenceWarning",
     "InputError",
@@ -12,6 +13,7 @@ __all__ = [
     "RankSVMCV",
     "RankcutError",
     "data",
+    "io",
     "losses",
     "metrics",
     "selection",

@@ -3,7 +3,7 @@
 """The numeric core of rankcut. Private: use the package's own modules."""
 
 import enum
-from typing import Annotated, overload
+from typing import Annotated, Any, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -161,3 +161,8 @@ class MasterQP:
     @property
     def pivots(self) -> int:
         """Pivots of the last solve."""
+
+def parse_svmlight(text: Any, zero_based: bool, comments: bool, max_columns: int) -> tuple[Any, ...]:
+    """
+    Rows of whole lines: (labels, queries, row starts, columns, values, comments, lines, number of lines, number of columns); or what is wrong with them: (line, column, message).
+    """

@@ -1,0 +1,99 @@
+"""svmlight and LETOR files, parsed by the core, block by block and several blocks at a time."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rankcut import _core
+from rankcut.errors import FileError
+from rankcut.io.dataset import Dataset
+from rankcut.io.source import Lines, blocks
+
+LARGEST = 2**31 - 1
+
+
+def svmlight_parts(
+    path: str | os.PathLike[str],
+    *,
+    id: str | None = None,
+    n_features: int | None = None,
+    zero_based: bool = False,
+    dtype: Any = np.float64,
+    n_threads: int = 1,
+) -> Iterator[Dataset]:
+    """A data set for each block with rows. `id`: "comment" takes a row's comment as its name, any other word the
+    value after it in the comment, as `docid` of `#docid = GX1`."""
+
+    def parse(lines: Lines) -> tuple[Lines, tuple[Any, ...]]:
+        text = np.frombuffer(lines.text, np.uint8)
+        return lines, _core.parse_svmlight(text, zero_based, id is not None, n_features or LARGEST)
+
+    queried: bool | None = None
+    with ThreadPoolExecutor(n_threads) as pool:
+        for lines, found in _ahead(pool, parse, blocks(path), n_threads):
+            if len(found) == 3:
+                line, column, what = found
+                raise FileError(path, what, lines.first + line - 1, column)
+            labels, queries, starts, columns, values, comments, numbers, _, width = found
+            if not len(labels):
+                continue
+            if queried is None:
+                queried = len(queries) > 0
+            if queried != (len(queries) > 0):
+                raise FileError(
+                    path, "rows with and without a qid are mixed", lines.first + int(numbers[0]) - 1
+                )
+            X = sp.csr_matrix(
+                (values.astype(dtype, copy=False), columns, starts), shape=(len(labels), n_features or width)
+            )
+            yield Dataset(
+                X,
+                y=labels,
+                qid=queries if queried else None,
+                id=None if id is None else _names(path, lines, comments, numbers, id),
+                source=os.fspath(path),
+            )
+
+
+def _names(
+    path: Any, lines: Lines, comments: NDArray[np.int64], numbers: NDArray[np.int64], key: str
+) -> NDArray[Any]:
+    texts = [lines.text[a:b].decode("utf-8", "replace") for a, b in comments.reshape(-1, 2)]
+    if key == "comment":
+        return np.array(texts, dtype=str)
+    pattern = re.compile(rf"(?:^|\s){re.escape(key)}\s*[=:]\s*(\S+)")
+    names = []
+    for text, number in zip(texts, numbers, strict=True):
+        found = pattern.search(text)
+        if not found:
+            raise FileError(
+                path,
+                f"no {key!r} in the comment; id takes a word of it, or 'comment'",
+                lines.first + int(number) - 1,
+            )
+        names.append(found[1])
+    return np.array(names, dtype=str)
+
+
+def _ahead(pool: ThreadPoolExecutor, work: Any, items: Iterator[Any], n: int) -> Iterator[Any]:
+    """`map` in order, at most n + 1 items ahead of the reader."""
+    waiting: deque[Future[Any]] = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > n:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for each in waiting:
+            each.cancel()
