@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rankcut import RankSVM
+from rankcut import RankSVM, RankSVMCV
 
 ESTIMATORS = [
     RankSVM(),
@@ -16,6 +16,8 @@ ESTIMATORS = [
     RankSVM(loss="precision@50", n_jobs=1),
     RankSVM(loss="ndcg", fit_intercept=False),
     RankSVM(approx=0.5),
+    RankSVMCV(Cs=3, n_jobs=1),
+    RankSVMCV([1.0, 100.0], cv=2, loss_grid={"loss": ["ap", "hinge"]}, n_jobs=1),
 ]
 
 

@@ -18,29 +18,33 @@ def check_parameters(estimator: Any) -> None:
     """Of RankSVM."""
     positive("C", estimator.C)
     _check_solver(estimator)
-    if estimator.oracle not in ORACLES:
-        raise InputError(f"oracle: came as {estimator.oracle!r}; pass one of {', '.join(ORACLES)}")
-    if estimator.loss != "ap" and estimator.oracle != ORACLES[0]:
-        raise InputError(
-            f"oracle: came as {estimator.oracle!r} with loss={estimator.loss!r}; it is for loss='ap'"
-        )
+    check_loss(estimator.loss, estimator.oracle, estimator.positive_weight)
     if estimator.approx is not None:
         if estimator.loss != "ap":
             raise InputError(f"approx: came with loss={estimator.loss!r}; it only works with loss='ap'")
         if not isinstance(estimator.approx, Real) or not 0 < float(estimator.approx) <= 1:
             raise InputError(f"approx: came as {estimator.approx!r}; pass a share in (0, 1], or None")
-    if estimator.positive_weight is not None:
-        if estimator.loss != "hinge":
-            raise InputError(
-                f"positive_weight: came with loss={estimator.loss!r}; it only weighs in loss='hinge'"
-            )
-        positive("positive_weight", estimator.positive_weight)
+
+
+def check_loss(loss: Any, oracle: Any, positive_weight: Any) -> None:
+    """That a loss's options are possible, and its own."""
+    if oracle not in ORACLES:
+        raise InputError(f"oracle: came as {oracle!r}; pass one of {', '.join(ORACLES)}")
+    if loss != "ap" and oracle != ORACLES[0]:
+        raise InputError(f"oracle: came as {oracle!r} with loss={loss!r}; it is for loss='ap'")
+    if positive_weight is not None:
+        if loss != "hinge":
+            raise InputError(f"positive_weight: came with loss={loss!r}; it only weighs in loss='hinge'")
+        positive("positive_weight", positive_weight)
 
 
 def check_cv_parameters(estimator: Any) -> list[float]:
     """Of RankSVMCV; returns the path of C, rising."""
     _check_solver(estimator)
     positive("max_memory", estimator.max_memory)
+    error_score = estimator.error_score
+    if error_score != "raise" and (not isinstance(error_score, Real) or isinstance(error_score, bool)):
+        raise InputError(f"error_score: came as {error_score!r}; pass 'raise' or a number")
     if estimator.rule not in RULES:
         raise InputError(f"rule: came as {estimator.rule!r}; pass one of {', '.join(RULES)}")
     Cs = estimator.Cs

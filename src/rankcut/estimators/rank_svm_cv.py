@@ -3,42 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import ParameterGrid, check_cv
+from sklearn.model_selection import ParameterGrid
 
 from rankcut import losses
 from rankcut.data.arrays import check_X
-from rankcut.data.labels import Targets, targets
-from rankcut.data.lists import Lists, query_codes
+from rankcut.data.labels import targets
+from rankcut.data.lists import query_codes
 from rankcut.designs import Design, make_design
 from rankcut.errors import InputError
 from rankcut.estimators.base import (
     LinearRanker,
     each,
     enough,
-    intercept,
     one_blas_thread,
     threads,
     warn_skipped,
     warn_unfinished,
 )
-from rankcut.estimators.checks import check_cv_parameters
+from rankcut.estimators.board import Board, Key
+from rankcut.estimators.checks import check_cv_parameters, check_loss
 from rankcut.estimators.rank_svm import linear_loss
 from rankcut.models import LinearRisk
-from rankcut.selection.choice import choose
-from rankcut.selection.scoring import get_score, usable
-from rankcut.selection.splitters import QueryKFold
-from rankcut.solvers import Problem, Solution, minimise_together
+from rankcut.selection.choice import fold_mean
+from rankcut.selection.folds import make_folds
+from rankcut.selection.scoring import get_score
+from rankcut.solvers import Problem, minimise_together
 from rankcut.solvers.progress import Progress
+from rankcut.solvers.together import footprint
 
-Floats = NDArray[np.float64]
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 TUNABLE = ("loss", "oracle", "positive_weight")
-VECTORS = 9  # score vectors that a problem under way holds, kernels' own included
 
 
 class RankSVMCV(LinearRanker):
@@ -54,19 +52,23 @@ class RankSVMCV(LinearRanker):
     Cs : int or sequence of floats, default=10
         The path; an int means so many values from 1e-1 to 1e4, evenly on a log scale.
     cv : int, splitter or iterable of (train, test), default=5
-        An int means StratifiedKFold, QueryKFold with ``qid``, or KFold for an indicator matrix.
+        An int means so many folds of whole groups if ``groups`` or else ``qid`` is given (QueryKFold), StratifiedKFold
+        otherwise, or KFold for an indicator matrix.
     loss, oracle, positive_weight, fit_intercept, tol, max_iter, n_jobs, verbose, random_state, callbacks
         As in :class:`RankSVM`.
-    loss_grid : dict, default=None
+    loss_grid : dict or list of dicts, default=None
         More to choose from, lists of values for "loss", "oracle" or "positive_weight", as in
-        ``{"loss": ["ap", "hinge"]}``; every combination is tried with every C.
+        ``[{"loss": ["ap", "ndcg"]}, {"loss": ["hinge"], "positive_weight": [1, 10]}]``; every combination of a dict
+        is tried with every C.
     scoring : str or callable, default="average_precision"
         Also "ndcg", "auc", "mrr", "precision@k", or a callable (relevant, scores) -> float. With ``qid`` the
-        mean over the queries of the held-out part.
+        mean over the queries of the held-out part that have both kinds of rows.
     rule : {"best", "one-se"}, default="best"
-        The candidate with the best mean, or the smallest C within one standard error of it.
+        The candidate with the best mean, or the smallest C of the same setting within one standard error of it.
+    error_score : "raise" or float, default=nan
+        What stands for a score that could not be computed; a warning then counts them and shows the first error.
     max_memory : float, default=1e9
-        Bytes that the score buffers may take; problems advance in groups if all would need more.
+        Bytes that score buffers and Hessians may take; problems advance in groups if all would need more.
 
     Attributes
     ----------
@@ -75,12 +77,17 @@ class RankSVMCV(LinearRanker):
     best_params_ : dict, or list of dicts for K > 1
     best_score_ : float, or ndarray for K > 1
         Mean over folds of the chosen candidate.
+    best_index_ : int, or ndarray for K > 1
+        Of the chosen candidate in ``cv_results_``.
     cv_results_ : dict
         In scikit-learn's shape: ``params``, ``param_C``, ``split0_test_score``, …, ``mean_test_score``,
-        ``std_test_score``, ``rank_test_score``; for K > 1 the scores are means over rankers.
+        ``std_test_score``, ``rank_test_score``; for K > 1 the scores are means over rankers. ``n_unfinished`` counts
+        the fits, on folds and on the full data, that ended above ``tol``.
     cv_scores_ : ndarray of shape (n_candidates, n_splits, K)
     coef_path_ : ndarray of shape (n_candidates, K, n_features)
         Coefficients on the full data for every candidate, in the order of ``cv_results_``.
+    history_path_ : list of lists of lists of Record
+        By candidate and ranker, the iterations on the full data: ``rankcut.report.path_figures`` draws them.
     coef_, intercept_, classes_, objective_, dual_gap_, status_, n_iter_, history_
         Of the chosen candidate on the full data, as in :class:`RankSVM`.
     n_passes_ : Passes(forward, backward)
@@ -95,12 +102,13 @@ class RankSVMCV(LinearRanker):
         loss: str = "ap",
         oracle: str = "staircase",
         positive_weight: float | None = None,
-        loss_grid: Mapping[str, Sequence[Any]] | None = None,
+        loss_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         fit_intercept: bool = True,
         scoring: Any = "average_precision",
         rule: str = "best",
         tol: float = 1e-3,
         max_iter: int = 1000,
+        error_score: float | str = np.nan,
         max_memory: float = 1e9,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -118,6 +126,7 @@ class RankSVMCV(LinearRanker):
         self.rule = rule
         self.tol = tol
         self.max_iter = max_iter
+        self.error_score = error_score
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -128,186 +137,107 @@ class RankSVMCV(LinearRanker):
         """Train on the rows of X. qid: the query of each row; groups: for splitters that need them."""
         path = check_cv_parameters(self)
         settings = self._settings()
-        get_score(self.scoring)
+        score = get_score(self.scoring)
         X = check_X(self, X, reset=True)
         goal = targets(y, X.shape[0])
         codes = None if qid is None else query_codes(qid, X.shape[0])
-        splits = self._splits(X, y, goal, codes, groups)
+        indicator = goal.kind == "indicator"
+        labels = goal.relevant.T.astype(int) if indicator else np.asarray(y).ravel()
+        splits = make_folds(self.cv, labels, stratify=not indicator, qid=codes, groups=groups)
         design = make_design(X, n_threads=threads(self.n_jobs))
-        board = _Board(
-            len(settings), len(path), len(splits), goal, codes, design.n_columns, get_score(self.scoring)
-        )
+        params = [params for params, _ in settings]
+        board = Board(params, path, len(splits), goal, codes, design.n_columns, score, self.error_score)
         with one_blas_thread():
             self._run(design, path, [loss for _, loss in settings], splits, board)
         self.classes_, self._kind = goal.classes, goal.kind
         self.n_splits_ = len(splits)
         self.n_passes_ = design.passes
-        self._report(path, [params for params, _ in settings], board)
+        self._report(board)
         return self
 
     def _settings(self) -> list[tuple[dict[str, Any], losses.Loss]]:
         """The losses to try, each with the parameters that make it."""
-        grid = self.loss_grid or {}
-        unknown = [name for name in grid if name not in TUNABLE]
-        if unknown:
-            raise InputError(
-                f"loss_grid: came with {', '.join(unknown)}; it takes lists for {', '.join(TUNABLE)}"
-            )
-        fixed = {name: getattr(self, name) for name in TUNABLE}
-        settings = []
-        for params in ParameterGrid({name: list(values) for name, values in grid.items()}):
-            chosen = {**fixed, **params}
-            loss = linear_loss(
-                chosen["loss"], chosen["oracle"], chosen["positive_weight"], self.fit_intercept
-            )
-            settings.append((params, loss))
-        return settings
-
-    def _splits(self, X: Any, y: Any, goal: Targets, codes: Any, groups: Any) -> list[Split]:
-        cv = self.cv
-        if codes is not None and isinstance(cv, int):
-            cv, groups = QueryKFold(cv), codes
-        elif codes is not None and groups is None:
-            groups = codes
-        labels = np.asarray(y).ravel() if goal.kind != "indicator" else goal.relevant.T.astype(int)
-        splitter = check_cv(cv, labels, classifier=goal.kind != "indicator")
         try:
-            return [
-                (np.asarray(a), np.asarray(b))
-                for a, b in splitter.split(np.empty((X.shape[0], 1)), labels, groups)
-            ]
-        except InputError:
-            raise
-        except ValueError as error:
-            raise InputError(f"cv: {error}") from error
+            grid = list(ParameterGrid(self.loss_grid or {}))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"loss_grid: {error}") from error
+        settings = []
+        for params in grid:
+            unknown = [name for name in params if name not in TUNABLE]
+            if unknown:
+                raise InputError(
+                    f"loss_grid: came with {', '.join(unknown)}; it takes lists for {', '.join(TUNABLE)}"
+                )
+            chosen = {"loss": self.loss, **params}
+            # What is fixed for all settings goes to the loss that it belongs to.
+            if chosen["loss"] == "ap" or not params:
+                chosen.setdefault("oracle", self.oracle)
+            if chosen["loss"] == "hinge" or not params:
+                chosen.setdefault("positive_weight", self.positive_weight)
+            options = chosen["loss"], chosen.get("oracle", "staircase"), chosen.get("positive_weight")
+            check_loss(*options)
+            settings.append((params, linear_loss(*options, self.fit_intercept)))
+        return settings
 
     def _run(
         self,
         design: Design,
-        path: Sequence[float],
+        path: list[float],
         settings: list[losses.Loss],
         splits: list[Split],
-        board: _Board,
+        board: Board,
     ) -> None:
-        keys: list[_Key] = []
-        problems: list[Problem] = []
+        n_folds = len(splits)
         masks = [_mask(train, design.n_rows) for train, _ in splits]
-        for setting, loss in enumerate(settings):
-            for fold in range(len(splits) + 1):  # the last one is the full data
-                include, test = (masks[fold], splits[fold][1]) if fold < len(splits) else (None, None)
+        keys: list[Key] = []
+        for fold in (
+            n_folds,
+            *range(n_folds),
+        ):  # the full data first: if only some fit into memory, the longest
+            include, test = (masks[fold], splits[fold][1]) if fold < n_folds else (None, None)
+            for setting, loss in enumerate(settings):
                 for k in range(board.K):
                     lists = board.lists(fold, k, include)
                     risk = LinearRisk(
                         lists, loss.bind(lists), loss.sees, held_out=test, enough=enough(design)
                     )
-                    keys.append(_Key(setting, fold, k, risk, loss.sees, test))
-                    problems.append(Problem(risk, path))
-        warn_skipped([board.lists(len(splits), k, None) for k in range(board.K)])
+                    keys.append(Key(setting, fold, k, risk, loss.sees, test))
+        warn_skipped([board.lists(n_folds, k, None) for k in range(board.K)])
         callbacks = list(self.callbacks or ())
         if self.verbose:
-            callbacks.append(Progress(len(problems), self.tol))
-        need = 8 * VECTORS * design.n_rows
+            callbacks.append(Progress(len(keys), self.tol))
         minimise_together(
             design,
-            problems,
+            [Problem(key.risk, path) for key in keys],
             tol=self.tol,
             max_iter=self.max_iter,
-            at_once=max(1, int(self.max_memory // need)),
+            at_once=max(1, int(self.max_memory // footprint(design))),
             callbacks=callbacks,
             solved=lambda i, place, solution, point: board.note(keys[i], place, solution, point),
         )
 
-    def _report(self, path: Sequence[float], settings: list[dict[str, Any]], board: _Board) -> None:
-        candidates = [{"C": C, **params} for params in settings for C in path]
-        C = np.array([params["C"] for params in candidates])
-        self.cv_scores_ = board.scores
-        self.coef_path_ = board.coefs
-        if np.all(np.isnan(board.scores)):
-            raise InputError("cv: no held-out part has both a relevant and another row; use fewer folds")
-        best = [choose(board.scores[:, :, k], C, self.rule) for k in range(board.K)]
+    def _report(self, board: Board) -> None:
+        best = board.best(self.rule)
         solutions = [board.solutions[candidate, k] for k, candidate in enumerate(best)]
         self._keep(solutions)
         shifts = [board.intercepts[candidate, k] for k, candidate in enumerate(best)]
         self.intercept_ = np.array(shifts) if self.fit_intercept else np.zeros(board.K)
-        self.C_ = each([float(C[candidate]) for candidate in best])
-        self.best_params_ = (
-            candidates[best[0]] if board.K == 1 else [candidates[candidate] for candidate in best]
-        )
-        self.best_score_ = each([float(np.nanmean(board.scores[c, :, k])) for k, c in enumerate(best)])
-        self.cv_results_ = _results(candidates, np.nanmean(board.scores, axis=2))
+        self.best_index_ = each(best)
+        self.C_ = each([float(board.C[candidate]) for candidate in best])
+        chosen = [board.candidates[candidate] for candidate in best]
+        self.best_params_ = chosen[0] if board.K == 1 else chosen
+        self.best_score_ = each([float(fold_mean(board.scores[c, :, k], axis=0)) for k, c in enumerate(best)])
+        self.cv_scores_ = board.scores
+        self.cv_results_ = board.results()
+        self.coef_path_ = board.coefs
+        self.history_path_ = [
+            [board.solutions[c, k].history if (c, k) in board.solutions else [] for k in range(board.K)]
+            for c in range(len(board.candidates))
+        ]
         warn_unfinished(solutions, self.tol)
-
-
-class _Key(NamedTuple):
-    """Which problem a solution belongs to."""
-
-    setting: int
-    fold: int
-    k: int
-    risk: LinearRisk
-    sees: str
-    test: NDArray[np.intp] | None
-
-
-@dataclass
-class _Board:
-    """What comes out of the problems, by candidate (setting × C), fold and ranker."""
-
-    n_settings: int
-    n_path: int
-    n_splits: int
-    goal: Targets
-    codes: Any
-    n_columns: int
-    score: Any
-    solutions: dict[tuple[int, int], Solution] = field(default_factory=dict)
-    intercepts: dict[tuple[int, int], float] = field(default_factory=dict)
-    _lists: dict[tuple[int, int], Lists] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.K = len(self.goal.relevant)
-        n_candidates = self.n_settings * self.n_path
-        self.scores = np.full((n_candidates, self.n_splits, self.K), np.nan)
-        self.coefs = np.full((n_candidates, self.K, self.n_columns), np.nan)
-
-    def lists(self, fold: int, k: int, include: Any) -> Lists:
-        """The training lists of a fold, shared by all losses."""
-        if (fold, k) not in self._lists:
-            try:
-                self._lists[fold, k] = Lists.build(self.goal.relevant[k], self.codes, include)
-            except InputError as error:
-                raise InputError(f"cv: the training part of fold {fold} cannot be ranked: {error}") from error
-        return self._lists[fold, k]
-
-    def note(self, key: _Key, place: int, solution: Solution, point: Floats) -> None:
-        candidate = key.setting * self.n_path + place
-        if key.test is None:
-            self.coefs[candidate, key.k] = solution.w
-            self.solutions[candidate, key.k] = solution
-            self.intercepts[candidate, key.k] = intercept(key.risk, key.sees, point)
-            return
-        relevant = self.goal.relevant[key.k][key.test]
-        if usable(relevant):
-            queries = None if self.codes is None else self.codes[key.test]
-            self.scores[candidate, key.fold, key.k] = self.score(relevant, key.risk.held_out(point), queries)
 
 
 def _mask(rows: NDArray[np.intp], n: int) -> NDArray[np.bool_]:
     mask = np.zeros(n, dtype=bool)
     mask[rows] = True
     return mask
-
-
-def _results(candidates: list[dict[str, Any]], scores: Floats) -> dict[str, Any]:
-    """cv_results_ as scikit-learn's searches give it."""
-    results: dict[str, Any] = {"params": candidates}
-    for name in candidates[0]:
-        results[f"param_{name}"] = np.ma.array([params[name] for params in candidates])
-    for fold in range(scores.shape[1]):
-        results[f"split{fold}_test_score"] = scores[:, fold]
-    mean = np.nanmean(scores, axis=1)
-    results["mean_test_score"] = mean
-    results["std_test_score"] = np.nanstd(scores, axis=1)
-    order = np.where(np.isnan(mean), -np.inf, mean)
-    results["rank_test_score"] = np.array([1 + int(np.sum(order > value)) for value in order], dtype=np.int32)
-    return results

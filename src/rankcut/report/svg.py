@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 
@@ -29,16 +29,21 @@ class Plot:
         self, xs: Iterable[float], ys: Iterable[float], *, digits: int = 1, signed: bool = False
     ) -> None:
         sign = "+" if signed else ""
-        for x in xs:
+        self.marks(
+            {x: f"{x:{sign}.{digits}f}".replace("-", "−") if x else "0" for x in xs},
+            {y: f"{y:.{digits}f}".replace("-", "−") if y else "0" for y in ys},
+        )
+
+    def marks(self, xs: Mapping[float, str], ys: Mapping[float, str]) -> None:
+        """Lines of the grid, each with its word."""
+        for x, word in xs.items():
             at = self._px(x)
             self._parts.append(f'<path class="grid" d="M{at} {self._top}V{self._bottom}"/>')
-            self._text(
-                at, self._bottom + 18, f"{x:{sign}.{digits}f}".replace("-", "−") if x else "0", "middle"
-            )
-        for y in ys:
+            self._text(at, self._bottom + 18, word, "middle")
+        for y, word in ys.items():
             at = self._py(y)
             self._parts.append(f'<path class="grid" d="M{self._left} {at}H{self._right}"/>')
-            self._text(self._left - 8, at + 4, f"{y:.{digits}f}" if y else "0", "end")
+            self._text(self._left - 8, at + 4, word, "end")
 
     def labels(self, x: str, y: str = "") -> None:
         self._text((self._left + self._right) / 2, self._height - 6, x, "middle")
@@ -83,6 +88,29 @@ class Plot:
     def _py(self, y: float) -> float:
         low, high = self._y
         return round(self._bottom - (y - low) / (high - low) * (self._bottom - self._top), 1)
+
+
+def decades(low: float, high: float, at_most: int = 8) -> dict[float, str]:
+    """Marks of a logarithmic axis: the powers of ten between two exponents, not too many of them."""
+    first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
+    step = max(1, math.ceil((last - first + 1) / at_most))
+    return {float(k): _power(k) for k in range(first, last + 1, step)}
+
+
+def _power(k: int) -> str:
+    if -3 <= k <= 4:
+        return f"{10.0**k:g}"
+    return "10" + str(k).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def rounds(low: float, high: float, at_most: int = 6) -> tuple[list[float], int]:
+    """Round numbers from low to high, and the digits they need."""
+    if not high > low:
+        return [low], 3
+    power = 10.0 ** math.floor(math.log10((high - low) / at_most))
+    step = next(power * m for m in (1, 2, 5, 10) if power * m * at_most >= (high - low) * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [k * step for k in range(first, last + 1)], max(0, -math.floor(math.log10(step) + 1e-9))
 
 
 def ticks(extent: float, at_most: int = 3) -> tuple[list[float], int]:

@@ -27,8 +27,13 @@ _BY_NAME: dict[str, Callable[..., float]] = {
 def get_score(scoring: Any) -> Score:
     """A measure by name ("average_precision", "ndcg", "auc", "mrr", "precision@10"), or a callable
     (relevant, scores) -> float. Larger is better."""
+    if hasattr(scoring, "_score_func"):
+        raise InputError(
+            f"scoring: came as scikit-learn's {scoring!r}, which wants an estimator; pass its metric function "
+            "(relevant, scores) -> float instead, as sklearn.metrics.average_precision_score"
+        )
     if callable(scoring):
-        return lambda relevant, scores, qid: float(scoring(relevant, scores))
+        return partial(_own, scoring)
     if scoring in _BY_NAME:
         return partial(_by_query, _BY_NAME[scoring])
     at = re.fullmatch(r"precision@([1-9]\d*)", str(scoring))
@@ -39,6 +44,14 @@ def get_score(scoring: Any) -> Score:
     )
 
 
+def _own(measure: Callable[[Any, Any], Any], relevant: Any, scores: Any, qid: Any) -> float:
+    """A measure that knows no queries; with qid its mean over those that have rows of both kinds."""
+    if qid is None:
+        return float(measure(relevant, scores))
+    lists = [np.flatnonzero(qid == query) for query in np.unique(qid)]
+    return float(np.mean([measure(relevant[rows], scores[rows]) for rows in lists if usable(relevant[rows])]))
+
+
 def _by_query(measure: Callable[..., float], relevant: Any, scores: Any, qid: Any) -> float:
     return float(measure(relevant, scores, qid=qid))
 
@@ -47,6 +60,8 @@ def _precision(relevant: Any, scores: Any, qid: Any, *, k: int) -> float:
     return metrics.precision_at_k(relevant, scores, k, qid=qid)
 
 
-def usable(relevant: Any) -> bool:
-    """Whether a held-out part has rows of both kinds; without, no measure is defined."""
+def usable(relevant: Any, qid: Any = None) -> bool:
+    """Whether a held-out part has rows of both kinds, in one query at least; without, no measure is defined."""
+    if qid is not None:
+        return any(usable(relevant[qid == query]) for query in np.unique(qid))
     return bool(np.any(relevant) and not np.all(relevant))

@@ -31,6 +31,9 @@ WIDEST_METRIC = 2048  # columns: a Hessian takes d² numbers and d³ operations
 USUAL_SHARE = 0.3  # of the rows that bend the risk, before it is known
 
 
+VECTORS = 9  # score vectors that a problem under way holds, kernels' own included
+
+
 class SharedDesign(Protocol):
     """What the solver needs of a design (rankcut.designs)."""
 
@@ -255,6 +258,12 @@ def minimise_together(
             for run in active:
                 finish(run)
     return solutions
+
+
+def footprint(design: SharedDesign) -> float:
+    """Bytes that a problem under way may hold: score vectors, and the metric's Hessian."""
+    d = design.n_columns
+    return 8.0 * (VECTORS * design.n_rows + (d * d if d <= WIDEST_METRIC else 0))
 
 
 def _ask(
