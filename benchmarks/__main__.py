@@ -16,6 +16,7 @@ SECTIONS = {
     "time": ("benchmarks.speed", "Accuracy and time"),
     "memory": ("benchmarks.memory", "Memory"),
     "threads": ("benchmarks.threads", "Threads"),
+    "paths": ("benchmarks.paths", "Paths"),
     "approx": ("benchmarks.approx", "The approximation"),
     "products": ("benchmarks.products", "Products"),
 }
