@@ -9,6 +9,69 @@ import numpy
 from numpy.typing import NDArray
 
 
+class FrozenLabellings:
+    """
+    For each node i a labelling of its component, fixed: linear in scores and costs.
+    """
+
+    def __len__(self) -> int: ...
+
+    def values(self, unary: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int = 1) -> None:
+        """Writes the energy of each node's labelling."""
+
+    def pull(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], node_out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], edge_out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int = 1) -> None:
+        """Writes the weighted sum of the gradients, by score and by cost."""
+
+    def labelling(self, node: int, out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Writes the labelling of a node, zero outside its component."""
+
+class CutGraph:
+    """
+    Labellings of a graph with Σ_{y_i=1} u_i − Σ_{y_i≠y_j} c_ij as large as can be.
+    """
+
+    def __init__(self, n_nodes: int, edges: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def label(self, unary: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], n_threads: int = 1) -> float:
+        """
+        Writes the best labelling (of several the smallest) and returns its energy.
+        """
+
+    def max_marginals(self, unary: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], m_plus: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], m_minus: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], labels: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], n_threads: int = 1, per_component: bool = False) -> None:
+        """
+        Writes the largest energies with y_i = 1 and with y_i = 0, for each node, and the best labelling.
+        """
+
+    def scores(self, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """
+        Writes m_plus − m_minus of the last max_marginals, without their rounding.
+        """
+
+    def pull(self, weight_plus: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight_minus: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], node_out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], edge_out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int = 1) -> None:
+        """
+        Writes the weighted sum of the last max-marginals' gradients, by score and by cost, labellings by component.
+        """
+
+    def labelling(self, node: int, side: bool, out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """
+        Writes the labelling behind m_plus (side True) or m_minus of a node, zero outside its component.
+        """
+
+    def freeze(self, sides: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> FrozenLabellings:
+        """
+        Keeps, for each node, the labelling behind m_plus (side 1) or m_minus (0).
+        """
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    @property
+    def n_edges(self) -> int: ...
+
+    @property
+    def visits(self) -> int:
+        """How many arcs the last call looked at."""
+
 class Risk:
     @property
     def size(self) -> int: ...

@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+
+#include "check.hpp"
+#include "rankcut/graph/cut_graph.hpp"
+
+using rankcut::CutGraph;
+using rankcut::graph::Labellings;
+using Doubles = std::vector<double>;
+using Bytes = std::vector<std::uint8_t>;
+using Random = std::mt19937_64;
+
+namespace {
+
+struct Problem {
+    std::size_t n;
+    std::vector<std::int64_t> pairs;
+    Doubles unary, costs;
+
+    std::size_t m() const { return pairs.size() / 2; }
+};
+
+struct Solved {
+    CutGraph graph;
+    Doubles plus, minus;
+    Bytes labels;
+
+    explicit Solved(const Problem& p, int n_threads = 1, bool by_component = false)
+        : graph(p.n, p.pairs), plus(p.n), minus(p.n), labels(p.n) {
+        graph.max_marginals(p.unary.data(), p.costs.data(), plus.data(), minus.data(), labels.data(), by_component,
+                            n_threads);
+    }
+};
+
+enum class Numbers { whole, normal, tied, wide };
+
+double draw(Random& random, Numbers kind) {
+    if (kind == Numbers::whole) return static_cast<double>(random() % 9) - 4.0;
+    if (kind == Numbers::tied) return static_cast<double>(random() % 3) - 1.0;
+    const double x = std::normal_distribution<>()(random);
+    return kind == Numbers::wide ? std::ldexp(x, static_cast<int>(random() % 60) - 30) : x;
+}
+
+Problem random_problem(Random& random, std::size_t n, std::size_t m, Numbers kind) {
+    Problem p{n, {}, Doubles(n), {}};
+    for (double& u : p.unary) u = draw(random, kind);
+    for (std::size_t e = 0; n > 1 && e < m; ++e) {
+        const auto i = static_cast<std::int64_t>(random() % n), j = static_cast<std::int64_t>(random() % (n - 1));
+        p.pairs.insert(p.pairs.end(), {i, j < i ? j : j + 1});
+        p.costs.push_back(std::abs(draw(random, kind)));
+    }
+    return p;
+}
+
+double energy(const Problem& p, std::uint32_t mask) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < p.n; ++i)
+        if (mask >> i & 1) sum += p.unary[i];
+    for (std::size_t e = 0; e < p.m(); ++e)
+        if ((mask >> p.pairs[2 * e] & 1) != (mask >> p.pairs[2 * e + 1] & 1)) sum -= p.costs[e];
+    return sum;
+}
+
+// By all labellings.
+std::pair<Doubles, Doubles> enumerated(const Problem& p) {
+    const double low = -std::numeric_limits<double>::infinity();
+    Doubles plus(p.n, low), minus(p.n, low);
+    for (std::uint32_t mask = 0; mask < 1u << p.n; ++mask) {
+        const double value = energy(p, mask);
+        for (std::size_t i = 0; i < p.n; ++i) {
+            double& best = (mask >> i & 1 ? plus : minus)[i];
+            best = std::max(best, value);
+        }
+    }
+    return {plus, minus};
+}
+
+double size_of(const Problem& p) {
+    double sum = 0.0;
+    for (const double u : p.unary) sum += std::abs(u);
+    for (const double c : p.costs) sum += c;
+    return sum;
+}
+
+std::vector<std::size_t> components(const Problem& p) {
+    std::vector<std::size_t> of(p.n);
+    std::iota(of.begin(), of.end(), std::size_t{0});
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (std::size_t e = 0; e < p.m(); ++e) {
+            auto &a = of[p.pairs[2 * e]], &b = of[p.pairs[2 * e + 1]];
+            if (a != b) a = b = std::min(a, b), changed = true;
+        }
+    }
+    return of;
+}
+
+double dot(const Doubles& a, const Doubles& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+
+// Every labelling has its value; frozen values and pulls are the sums over the labellings, one by one.
+void check_labellings(const Problem& p, Random& random) {
+    const Solved by_part(p, 1, true);
+    const auto& labellings = by_part.graph.labellings();
+    const double tol = 1e-14 * static_cast<double>(p.n + p.m()) * size_of(p);
+    const auto of = components(p);
+    Doubles plus_weight(p.n), minus_weight(p.n), node(p.n), edge(p.m()), expected_node(p.n, 0.0), expected_edge(p.m(), 0.0);
+    Bytes sides(p.n), y(p.n);
+    for (std::size_t i = 0; i < p.n; ++i) {
+        sides[i] = random() % 2;
+        (random() % 3 ? plus_weight : minus_weight)[i] = static_cast<double>(random() % 7) - 3.0;
+    }
+    Doubles frozen(p.n);
+    const auto kept = labellings.keep(sides.data());
+    kept.values(p.unary.data(), p.costs.data(), sides.data(), frozen.data(), 1);
+    for (std::size_t i = 0; i < p.n; ++i) {
+        for (const bool side : {false, true}) {
+            labellings.labelling(i, side, y.data());
+            CHECK(y[i] == side);
+            double value = 0.0;
+            const double weight = (side ? plus_weight : minus_weight)[i];
+            for (std::size_t v = 0; v < p.n; ++v) {
+                if (!y[v]) continue;
+                CHECK(of[v] == of[i]);
+                value += p.unary[v];
+                expected_node[v] += weight;
+            }
+            for (std::size_t e = 0; e < p.m(); ++e) {
+                if (y[p.pairs[2 * e]] == y[p.pairs[2 * e + 1]]) continue;
+                value -= p.costs[e];
+                expected_edge[e] -= weight;
+            }
+            CHECK(std::abs(value - (side ? by_part.plus : by_part.minus)[i]) <= tol);
+            if (side == (sides[i] != 0)) {
+                CHECK(std::abs(frozen[i] - value) <= tol);
+                Bytes again(p.n);
+                kept.labelling(i, side, again.data());
+                CHECK(again == y);
+            }
+        }
+    }
+    labellings.pull(plus_weight.data(), minus_weight.data(), node.data(), edge.data(), 1);
+    CHECK(node == expected_node && edge == expected_edge);
+    CHECK(std::abs(dot(node, p.unary) + dot(edge, p.costs) - dot(plus_weight, by_part.plus) -
+                   dot(minus_weight, by_part.minus)) <= 10 * tol);
+}
+
+void check_against_enumeration(const Problem& p, bool exact) {
+    const Solved found(p);
+    const auto [plus, minus] = enumerated(p);
+    const double tol = exact ? 0.0 : 1e-15 * static_cast<double>(p.n + p.m()) * size_of(p);
+    double best = -std::numeric_limits<double>::infinity();
+    std::uint32_t mask = 0;
+    for (std::size_t i = 0; i < p.n; ++i) {
+        CHECK(std::abs(found.plus[i] - plus[i]) <= tol);
+        CHECK(std::abs(found.minus[i] - minus[i]) <= tol);
+        CHECK(std::abs(found.graph.scores()[i] - (plus[i] - minus[i])) <= 2 * tol);
+        CHECK(found.labels[i] == (found.graph.scores()[i] > 0.0));
+        mask |= static_cast<std::uint32_t>(found.labels[i]) << i;
+        best = std::max({best, plus[i], minus[i]});
+    }
+    CHECK(std::abs(energy(p, mask) - best) <= tol);
+    CutGraph alone(p.n, p.pairs);
+    Bytes labels(p.n);
+    CHECK(std::abs(alone.label(p.unary.data(), p.costs.data(), labels.data(), 1) - best) <= tol);
+    CHECK(labels == found.labels);
+}
+
+}  // namespace
+
+TEST(max_marginals_equal_enumeration) {
+    Random random(1);
+    for (int round = 0; round < 6000; ++round) {
+        const auto kind = static_cast<Numbers>(round % 4);
+        const std::size_t n = 1 + random() % 9;
+        const Problem p = random_problem(random, n, random() % (2 * n + 1), kind);
+        check_against_enumeration(p, kind == Numbers::whole || kind == Numbers::tied);
+        check_labellings(p, random);
+    }
+}
