@@ -5,6 +5,7 @@
 #   make test-all    the slow tests, a data-race check of the core, and the packages too
 #   make bench       benchmarks against the peers (builds dlib once: about ten minutes)
 #   make lint        style and types          make format   put the style right
+#   make docs        the documentation site, into build/site
 #   make stubs       write _core.pyi anew     make dist     sdist and wheel, tried in an empty environment
 #   make clean
 #
@@ -28,7 +29,7 @@ PIP        := -m pip --disable-pip-version-check --quiet
 BASE       := $(VENV)/.python-$(PY_VERSION)
 BENCH_BASE := $(BENCH_VENV)/.python-$(PY_VERSION)
 
-.PHONY: help demo test test-all bench lint style types format core core-sanitize core-threads pytest pytest-all stubs dist clean
+.PHONY: help demo test test-all bench lint style types format core core-sanitize core-threads docs pytest pytest-all stubs dist clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -38,9 +39,9 @@ help:
 demo: $(VENV)/.installed
 	$(BIN)/rankcut demo
 
-test: lint core core-sanitize pytest
+test: lint docs core core-sanitize pytest
 
-test-all: lint core core-sanitize core-threads dist pytest-all
+test-all: lint docs core core-sanitize core-threads dist pytest-all
 
 bench: $(BENCH_VENV)/.installed
 	$(BENCH_BIN)/python -m benchmarks $(BENCH_ARGS)
@@ -92,6 +93,16 @@ types: $(VENV)/.tested-with $(VENV)/.installed
 format: $(VENV)/.tested-with
 	$(BIN)/ruff check --fix --exit-zero --quiet
 	$(BIN)/ruff format
+
+# --- the documentation site -------------------------------------------------------------------------
+
+$(VENV)/.documented-with: $(VENV)/.built-with
+	$(BIN)/python $(PIP) install --group docs
+	touch $@
+
+# The notice that the environment switches off is about a future version of the generator.
+docs: $(VENV)/.documented-with
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 # --- the core, without Python -----------------------------------------------------------------------
 

@@ -135,3 +135,15 @@ def test_paired_test_without_any_difference() -> None:
 def test_paired_test_with_the_same_difference_everywhere() -> None:
     test = metrics.paired_test([2, 3, 4], [1, 2, 3])
     assert (test.t, test.t_pvalue, test.low, test.high) == (np.inf, 0, 1, 1)
+
+
+def test_holm_by_hand() -> None:
+    # 4 tests: 0.01 × 4, 0.02 × 3, 0.03 × 2 (raised to the one before it), 0.4 × 1.
+    assert metrics.holm([0.02, 0.4, 0.01, 0.03]) == pytest.approx([0.06, 0.4, 0.04, 0.06])
+    assert metrics.holm([0.9, 0.8]) == pytest.approx([1.0, 1.0])
+
+
+@pytest.mark.parametrize("bad", [[1.2], [-0.1, 0.5], [np.nan], []])
+def test_holm_refuses(bad: list[float]) -> None:
+    with pytest.raises(ValueError, match="pvalues"):
+        metrics.holm(bad)

@@ -9,7 +9,7 @@ Shared by all of them:
   threshold together, as in scikit-learn. All others: the expectation over a random order of tied rows.
 """
 
-from rankcut.metrics.comparison import PairedTest, paired_test
+from rankcut.metrics.comparison import PairedTest, holm, paired_test
 from rankcut.metrics.gain import ndcg
 from rankcut.metrics.pairs import auc
 from rankcut.metrics.precision import (
@@ -25,6 +25,7 @@ __all__ = [
     "PrecisionRecallCurve",
     "auc",
     "average_precision",
+    "holm",
     "mrr",
     "ndcg",
     "paired_test",

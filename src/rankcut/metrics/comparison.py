@@ -61,6 +61,18 @@ def paired_test(
     )
 
 
+def holm(pvalues: ArrayLike) -> FloatArray:
+    """p-values of several tests, corrected so that the chance of any false alarm keeps to each one's level: the
+    k-th smallest of m is multiplied by m − k + 1, and none falls below a smaller one (Holm, 1979)."""
+    p = numbers("pvalues", pvalues, finite=True)
+    if len(p) and not (p.min() >= 0 and p.max() <= 1):
+        raise InputError("pvalues: came with values outside [0, 1]; pass p-values")
+    order = np.argsort(p, kind="stable")
+    corrected = np.empty(len(p))
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
+    return corrected
+
+
 def _student(mean: float, error: float, freedom: int, confidence: float) -> tuple[float, float, float]:
     """t, its two-sided p-value and half the width of the interval."""
     from scipy.special import stdtr, stdtrit
