@@ -19,6 +19,7 @@ SECTIONS = {
     "paths": ("benchmarks.paths", "Paths"),
     "approx": ("benchmarks.approx", "The approximation"),
     "products": ("benchmarks.products", "Products"),
+    "related": ("benchmarks.related", "Related samples"),
 }
 
 

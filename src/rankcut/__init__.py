@@ -3,11 +3,14 @@
 __version__ = "0.1.0"
 
 from rankcut import data, io, losses, metrics, selection, solvers
+from rankcut.data import Graph
 from rankcut.errors import ConvergenceWarning, InputError, RankcutError
-from rankcut.estimators import RankSVM, RankSVMCV
+from rankcut.estimators import GraphRankSVM, RankSVM, RankSVMCV
 
 __all__ = [
     "ConvergenceWarning",
+    "Graph",
+    "GraphRankSVM",
     "InputError",
     "RankSVM",
     "RankSVMCV",

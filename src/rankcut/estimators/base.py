@@ -18,7 +18,7 @@ from rankcut.data.lists import Lists
 from rankcut.designs import Design, make_design
 from rankcut.errors import ConvergenceWarning
 from rankcut.estimators.intercept import balanced_intercept
-from rankcut.models import LinearRisk
+from rankcut.models import LinearRisk, ScoreRisk
 from rankcut.solvers import Solution, Status
 
 Floats = NDArray[np.float64]
@@ -70,7 +70,7 @@ class LinearRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         return tags
 
 
-def intercept(risk: LinearRisk, sees: str, point: Floats) -> float:
+def intercept(risk: LinearRisk | ScoreRisk, sees: str, point: Floats) -> float:
     """The loss's own choice if it sees the intercept, else the threshold of the smallest balanced error."""
     return risk.intercept(point) if sees == "shifted scores" else balanced_intercept(*risk.all_scores(point))
 

@@ -17,7 +17,7 @@ from rankcut.selection.choice import RULES
 def check_parameters(estimator: Any) -> None:
     """Of RankSVM."""
     positive("C", estimator.C)
-    _check_solver(estimator)
+    check_solver(estimator)
     check_loss(estimator.loss, estimator.oracle, estimator.positive_weight)
     if estimator.approx is not None:
         if estimator.loss != "ap":
@@ -40,7 +40,7 @@ def check_loss(loss: Any, oracle: Any, positive_weight: Any) -> None:
 
 def check_cv_parameters(estimator: Any) -> list[float]:
     """Of RankSVMCV; returns the path of C, rising."""
-    _check_solver(estimator)
+    check_solver(estimator)
     positive("max_memory", estimator.max_memory)
     error_score = estimator.error_score
     if error_score != "raise" and (not isinstance(error_score, Real) or isinstance(error_score, bool)):
@@ -59,7 +59,7 @@ def check_cv_parameters(estimator: Any) -> list[float]:
     return sorted({float(C) for C in Cs})
 
 
-def _check_solver(estimator: Any) -> None:
+def check_solver(estimator: Any) -> None:
     positive("tol", estimator.tol)
     whole("max_iter", estimator.max_iter)
     n_jobs = estimator.n_jobs

@@ -1,6 +1,15 @@
 """Models: how raw numbers X w become one score per sample, and how weights of samples are pulled back."""
 
 from rankcut.models.easy import EasySamples
+from rankcut.models.graph import LabellingRisk, LatentLabellingRisk, Samples, ScoreRisk, marginals
 from rankcut.models.linear import LinearRisk
 
-__all__ = ["EasySamples", "LinearRisk"]
+__all__ = [
+    "EasySamples",
+    "LabellingRisk",
+    "LatentLabellingRisk",
+    "LinearRisk",
+    "Samples",
+    "ScoreRisk",
+    "marginals",
+]

@@ -1,0 +1,74 @@
+"""From a Graph to the design of its unary scores and costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rankcut.data.arrays import check_X
+from rankcut.data.graph import Graph
+from rankcut.designs import Design, RelatedDesign, SimilarityDesign, make_design
+from rankcut.errors import InputError
+
+
+def checked(estimator: Any, graph: Any, *, reset: bool) -> tuple[Any, NDArray[np.int64] | None]:
+    """The matrix of samples, or of all instances with the bags' offsets."""
+    if not isinstance(graph, Graph):
+        raise InputError(
+            f"graph: came as {type(graph).__name__}; pass rankcut.data.Graph(X, edges), or use RankSVM for a plain X"
+        )
+    bags = hasattr(graph.X, "instances")
+    X = check_X(estimator, graph.X.instances if bags else graph.X, reset=reset)
+    return X, graph.X.offsets if bags else None
+
+
+def edge_width(graph: Graph) -> int:
+    """The number of edge features."""
+    if graph.edge_features is not None:
+        return int(graph.edge_features.shape[1])
+    return graph.shape[1] if graph.edge_columns is None else len(graph.edge_columns)
+
+
+def related_design(
+    graph: Graph,
+    X: Any,
+    offsets: NDArray[np.int64] | None,
+    *,
+    eta: float,
+    width: int | None,
+    n_threads: int,
+    max_memory: float,
+) -> Design:
+    """`width`: that of the edge features in training."""
+    if width is not None and edge_width(graph) != width:
+        raise InputError(
+            f"graph: came with {edge_width(graph)} edge features where training had {width}; pass the same features"
+        )
+    edges: Design
+    if graph.edge_features is not None:
+        edges = make_design(graph.edge_features, n_threads=n_threads)
+    else:
+        rows = _default_rows(graph, X, offsets)
+        edges = SimilarityDesign(rows, graph.edges, n_threads=n_threads, max_memory=max_memory)
+    return RelatedDesign(make_design(X, n_threads=n_threads), edges, eta)
+
+
+def _default_rows(graph: Graph, X: Any, offsets: NDArray[np.int64] | None) -> Any:
+    """The rows whose differences are the default edge features: the samples, or the mean instance of each bag."""
+    if graph.edge_columns is not None:
+        X = X[:, graph.edge_columns]
+    if offsets is not None:
+        X = mean_instances(X, offsets)
+    return X.tocsr() if sp.issparse(X) else np.ascontiguousarray(X)
+
+
+def mean_instances(X: Any, offsets: NDArray[np.int64]) -> Any:
+    """A row for each bag."""
+    sizes = np.diff(offsets)
+    mean = sp.csr_matrix(
+        (np.repeat(1.0 / sizes, sizes), np.arange(offsets[-1]), offsets), shape=(len(sizes), X.shape[0])
+    )
+    return (mean @ X).astype(X.dtype)
