@@ -23,7 +23,7 @@ GRAPHS = {"cora": range(7), "citeseer": range(6), "amazon_fraud": (1,)}  # and t
 TRAINING = 0.3  # of the samples
 # Two grids of C, as the binary losses want larger values; that of AP-SVM and HOAP-SVM is the same.
 BINARY_C = (10.0, 10**1.5, 100.0, 10**2.5, 1000.0)
-RANKING_C = (1.0, 10**0.5, 10.0, 10**1.5, 100.0)
+RANKING_C = (0.1, 10**-0.25, 10**0.5, 10**1.25, 100.0)
 ETA = (1e-2, 1.0, 1e2)
 FOLDS = 3
 
