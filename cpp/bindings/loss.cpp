@@ -11,6 +11,7 @@
 #include "rankcut/loss/precision.hpp"
 #include "rankcut/loss/published.hpp"
 #include "rankcut/loss/risk.hpp"
+#include "rankcut/loss/rows.hpp"
 #include "rankcut/loss/staircase.hpp"
 #include "rooms.hpp"
 
@@ -46,9 +47,52 @@ void check_size(const Risk& risk, std::size_t size) {
     if (size != risk.size()) throw nb::value_error("scores must have one entry per sample of the risk");
 }
 
+// The order's entries are trusted: it comes from `partition`, or from checked lists.
+template <class I>
+void bind_rows(nb::module_& m) {
+    using Rows = Vector<const I>;
+    m.def(
+        "partition",
+        [](Vector<const bool> relevant, Vector<I> order) {
+            if (order.size() != relevant.size()) throw nb::value_error("order must have one entry per row");
+            nb::gil_scoped_release release;
+            return partition(relevant.data(), relevant.size(), order.data());
+        },
+        nb::arg("relevant"), nb::arg("order").noconvert(),
+        "Writes the relevant rows, then the others; returns how many are relevant.");
+    m.def(
+        "gather",
+        [](In values, Rows order, Out out, int n_threads) {
+            if (out.size() != order.size()) throw nb::value_error("out must have one entry per entry of order");
+            nb::gil_scoped_release release;
+            gather(values.data(), order.data(), order.size(), out.data(), n_threads);
+        },
+        nb::arg("values"), nb::arg("order").noconvert(), nb::arg("out"), nb::arg("n_threads") = 1,
+        "out[i] = values[order[i]]");
+    m.def(
+        "scatter",
+        [](In values, Rows order, Out out, int n_threads) {
+            if (values.size() != order.size()) throw nb::value_error("values must have one entry per entry of order");
+            nb::gil_scoped_release release;
+            scatter(values.data(), order.data(), order.size(), out.data(), n_threads);
+        },
+        nb::arg("values"), nb::arg("order").noconvert(), nb::arg("out"), nb::arg("n_threads") = 1,
+        "out[order[i]] = values[i]");
+}
+
 }  // namespace
 
 void bind_loss(nb::module_& m) {
+    m.def(
+        "dot",
+        [](In a, In b) {
+            if (a.size() != b.size()) throw nb::value_error("a and b must have the same length");
+            nb::gil_scoped_release release;
+            return dot(a.data(), b.data(), a.size());
+        },
+        nb::arg("a"), nb::arg("b"), "Σ a_i b_i, summed in the same order on every machine.");
+    bind_rows<std::int32_t>(m);
+    bind_rows<std::int64_t>(m);
     nb::class_<Risk>(m, "Risk")
         .def_prop_ro("size", &Risk::size)
         .def_prop_ro("shift", &Risk::shift)

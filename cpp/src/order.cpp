@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <numeric>
 #include <utility>
+
+#include "rankcut/threads.hpp"
 
 namespace rankcut {
 namespace {
 
-constexpr std::size_t radix_from = 48;  // below this a comparison sort of the keys is faster
+constexpr std::size_t radix_from = 96;  // below this a comparison sort of the keys is faster
 constexpr std::size_t few = 16;         // up to here insertion is faster than merging
 
 // Bits of a digit: two of them order all scores but close neighbours.
@@ -39,7 +42,7 @@ class Quantiser {
 };
 
 // Sorts by the quantised score, least significant digit first; stable.
-void radix_sort(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& swap, unsigned digit) {
+void radix_sort(Buffer<std::uint64_t>& keys, Buffer<std::uint64_t>& swap, unsigned digit) {
     const std::size_t digits = std::size_t{1} << digit;
     std::array<std::array<std::uint32_t, 4096>, 2> count;
     for (auto& each : count) std::fill_n(each.begin(), digits, 0U);
@@ -67,10 +70,98 @@ void insert_sorted(Iterator first, Iterator last, Before before) {
 
 }  // namespace
 
+std::pair<double, double> range(const double* score, std::size_t n) {
+    constexpr std::size_t lanes = 16;  // side by side, so that the compiler may use vectors
+    std::array<double, lanes> low, high;
+    low.fill(score[0]);
+    high.fill(score[0]);
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes)
+        for (std::size_t k = 0; k < lanes; ++k) {
+            const double x = score[i + k];
+            low[k] = x < low[k] ? x : low[k];
+            high[k] = high[k] < x ? x : high[k];
+        }
+    for (; i < n; ++i) {
+        low[0] = std::min(low[0], score[i]);
+        high[0] = std::max(high[0], score[i]);
+    }
+    return {*std::min_element(low.begin(), low.end()), *std::max_element(high.begin(), high.end())};
+}
+
+std::pair<double, double> rough_range(const double* score, std::size_t n) {
+    constexpr std::size_t run = 128, every = 16 * run;
+    if (n < worth_a_thread) return range(score, n);
+    auto found = range(score, run);
+    for (std::size_t i = every; i + run <= n; i += every) {
+        const auto [low, high] = range(score + i, run);
+        found = {std::min(found.first, low), std::max(found.second, high)};
+    }
+    return found;
+}
+
+void ScoreHistogram::fill(const double* score, std::size_t n, double floor, double ceiling, int n_threads) {
+    constexpr std::size_t least = 64, most = 8192, block = 2048;
+    const std::size_t n_bins = std::clamp(std::bit_ceil(n / 4), least, most);
+    floor_ = floor;
+    ceiling_ = ceiling;
+    shares_ = n < worth_a_thread ? 1 : static_cast<std::size_t>(std::clamp(n_threads, 1, 16));
+    bin_of_.resize(n);
+    above_.resize(n_bins);
+    places_.assign(shares_ * n_bins, 0);
+    const auto last = static_cast<double>(n_bins - 1);
+    const double width = ceiling - floor, unit = last / width;
+    const bool steep = unit > 1e300;  // a range so small that its inverse overflows
+    parallel_for(shares_, n_threads, [&](std::size_t share) {
+        std::uint32_t* const count = places_.data() + share * n_bins;
+        const std::size_t end = border(share + 1);
+        for (std::size_t first = border(share); first < end; first += block) {
+            const std::size_t stop = std::min(end, first + block);
+            for (std::size_t i = first; i < stop; ++i) {  // bin 1 starts at the floor; no branches: it vectorises
+                const double x = steep ? (score[i] - floor) / width * last : (score[i] - floor) * unit;
+                const auto bin = static_cast<std::int32_t>(std::min(std::max(x + 1.0, 0.0), last));
+                bin_of_[i] = static_cast<std::uint16_t>(bin);
+            }
+            for (std::size_t i = first; i < stop; ++i) ++count[bin_of_[i]];
+        }
+    });
+    std::uint32_t rank = 0;
+    for (std::size_t bin = n_bins; bin-- > 0;) {
+        above_[bin] = rank;
+        for (std::size_t share = 0; share < shares_; ++share) {
+            std::uint32_t& place = places_[share * n_bins + bin];
+            rank += std::exchange(place, rank);
+        }
+    }
+}
+
+void ScoreHistogram::group(std::size_t lowest, Buffer<std::uint32_t>& position) {
+    const std::size_t n = from(lowest);
+    position.resize(n + shares_);
+    parallel_for(shares_, static_cast<int>(shares_), [&](std::size_t share) {
+        std::uint32_t* const next = places_.data() + share * bins();
+        std::fill(next, next + lowest, static_cast<std::uint32_t>(n + share));  // behind the end
+        const std::size_t end = border(share + 1);
+        for (std::size_t i = border(share); i < end; ++i) {  // no branch: write always, advance only for the kept
+            const std::size_t bin = bin_of_[i];
+            position[next[bin]] = static_cast<std::uint32_t>(i);
+            next[bin] += static_cast<std::uint32_t>(bin >= lowest);
+        }
+    });
+    position.resize(n);
+}
+
+void ScoreHistogram::spread(const Buffer<double>& table, double* out, int n_threads) const {
+    const auto shares = static_cast<std::size_t>(size() < worth_a_thread ? 1 : std::max(1, n_threads));
+    parallel_for(shares, n_threads, [&](std::size_t share) {
+        const std::size_t end = size() * (share + 1) / shares;
+        for (std::size_t i = size() * share / shares; i < end; ++i) out[i] = table[bin_of_[i]];
+    });
+}
+
 void Order::clear() {
+    groups_ = nullptr;
     position_.clear();
-    start_.assign(1, 0);
-    sorted_.clear();
     ties_.clear();
 }
 
@@ -80,30 +171,54 @@ void Order::sort_all(const double* score, std::size_t n, Scratch& scratch) {
     sort_given(score, scratch);
 }
 
-void Order::sort_some(const double* score, std::vector<std::uint32_t> positions, Scratch& scratch) {
-    position_ = std::move(positions);
+void Order::sort_some(const double* score, const std::vector<std::uint32_t>& positions, Scratch& scratch) {
+    position_.assign(positions.begin(), positions.end());
     std::sort(position_.begin(), position_.end());  // equal scores stay in the order of their positions
     sort_given(score, scratch);
 }
 
 void Order::sort_given(const double* score, Scratch& scratch) {
     score_ = score;
-    start_ = {0, position_.size()};
-    sorted_.assign(1, 0);
+    groups_ = nullptr;
     ties_.clear();
-    if (!position_.empty()) sort_group(0, scratch);
+    sort(0, position_.size(), scratch);
 }
 
-double Order::score_at(std::size_t rank, Scratch& scratch) {
-    const auto after = std::upper_bound(start_.begin(), start_.end(), rank);
-    const auto group = static_cast<std::size_t>(after - start_.begin()) - 1;
-    if (!sorted_[group]) sort_group(group, scratch);
-    return score_[position_[rank]];
+void Order::group(ScoreHistogram& histogram, std::size_t lowest, const double* score) {
+    score_ = score;
+    groups_ = &histogram;
+    lowest_ = lowest;
+    ties_.clear();
+    sorted_.assign(histogram.bins(), 0);
+    histogram.group(lowest, position_);
 }
 
-void Order::sort_group(std::size_t group, Scratch& scratch) {
-    sorted_[group] = 1;
-    const std::size_t begin = start_[group], n = start_[group + 1] - begin;
+void Order::sort_bin(std::size_t bin, Scratch& scratch) {
+    sorted_[bin] = 1;
+    sort(groups_->above(bin), groups_->from(bin), scratch);
+}
+
+// Insertion, of scores that are read once.
+void Order::sort_few(std::size_t begin, std::size_t end) {
+    std::array<std::pair<double, std::uint32_t>, few> sorted;
+    const std::size_t n = end - begin;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint32_t position = position_[begin + i];
+        const double score = score_[position];
+        std::size_t j = i;
+        for (; j > 0 && sorted[j - 1].first < score; --j) sorted[j] = sorted[j - 1];
+        sorted[j] = {score, position};
+    }
+    for (std::size_t i = 0; i < n; ++i) position_[begin + i] = sorted[i].second;
+    for (std::size_t i = 0, tie; i < n; i = tie) {
+        for (tie = i + 1; tie < n && sorted[tie].first == sorted[i].first;) ++tie;
+        if (tie - i > 1) ties_.emplace_back(begin + i, begin + tie);
+    }
+}
+
+void Order::sort(std::size_t begin, std::size_t stop, Scratch& scratch) {
+    const std::size_t n = stop - begin;
+    if (n <= few) return sort_few(begin, stop);
     std::uint32_t* const position = position_.data() + begin;
     double low = score_[position[0]], high = low;
     for (std::size_t i = 1; i < n; ++i) {
@@ -139,43 +254,6 @@ void Order::sort_group(std::size_t group, Scratch& scratch) {
         }
     }
     for (std::size_t i = 0; i < n; ++i) position[i] = static_cast<std::uint32_t>(keys[i]);
-}
-
-ScoreHistogram::ScoreHistogram(const double* score, std::size_t n, double floor, double ceiling,
-                               std::vector<std::uint16_t>& bin_of)
-    : floor_(floor), ceiling_(ceiling), bin_of_(bin_of), above_(bins, 0) {
-    constexpr double last = bins - 1;
-    const double width = ceiling - floor, unit = last / width;
-    const bool steep = unit > 1e300;  // a range so small that its inverse overflows
-    bin_of.resize(n);
-    for (std::size_t i = 0; i < n; ++i) {  // bin 1 starts at the floor; no branches, so that it vectorises
-        const double x = steep ? (score[i] - floor) / width * last : (score[i] - floor) * unit;
-        bin_of[i] = static_cast<std::uint16_t>(static_cast<std::int32_t>(std::min(std::max(x + 1.0, 0.0), last)));
-    }
-    std::array<std::uint32_t, bins> count{};
-    for (const std::uint16_t bin : bin_of) ++count[bin];
-    for (std::size_t bin = bins - 1; bin > 0; --bin) above_[bin - 1] = above_[bin] + count[bin];
-}
-
-void ScoreHistogram::group(std::size_t lowest, const double* score, Order& order) const {
-    const std::size_t n = lowest == 0 ? bin_of_.size() : above_[lowest - 1];
-    order.clear();
-    order.score_ = score;
-    order.position_.resize(n + 1);
-    std::array<std::size_t, bins> next;
-    next.fill(n);  // the others all go to a place behind the end
-    for (std::size_t bin = bins; bin-- > lowest;) {
-        next[bin] = above_[bin];
-        const std::size_t end = bin == 0 ? n : above_[bin - 1];
-        if (end > above_[bin]) order.start_.push_back(end);
-    }
-    for (std::size_t i = 0; i < bin_of_.size(); ++i) {  // no branch: write always, advance only for the kept
-        const std::size_t bin = bin_of_[i];
-        order.position_[next[bin]] = static_cast<std::uint32_t>(i);
-        next[bin] += static_cast<std::size_t>(bin >= lowest);
-    }
-    order.position_.resize(n);
-    order.sorted_.assign(order.start_.size() - 1, 0);
 }
 
 }  // namespace rankcut

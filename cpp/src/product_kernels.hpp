@@ -66,6 +66,6 @@ const Kernels& kernels();
 std::size_t count_active(std::size_t n_problems, std::size_t n, const double* b);
 
 // Below this many multiplications starting threads costs more than it saves.
-inline int threads_for(std::size_t work, int n_threads) { return work < 400000 ? 1 : n_threads; }
+inline int threads_for(std::size_t work, int n_threads) { return work < 2000000 ? 1 : n_threads; }
 
 }  // namespace rankcut::product

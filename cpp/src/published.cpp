@@ -92,7 +92,7 @@ std::size_t select_relevant(const List& list, const Interleaving& rule, Scratch&
     const double least = t[*std::min_element(at(0), at(low), [t](auto a, auto b) { return t[a] < t[b]; })];
     const auto end = std::partition(at(low), index.end(), [&](std::uint32_t j) { return t[j] == least; });
     index.erase(end, index.end());
-    scratch.negatives.sort_some(t, std::move(index), scratch);
+    scratch.negatives.sort_some(t, index, scratch);
     return low;
 }
 

@@ -8,6 +8,12 @@
 #include "rankcut/threads.hpp"
 
 namespace rankcut {
+namespace {
+
+// Below this many scores to sort, starting threads costs more than it saves.
+constexpr std::size_t worth_a_sort = worth_a_thread / 8;
+
+}  // namespace
 
 // Eight sums side by side: the compiler may use vectors, and the result is the same on every call.
 double dot(const double* a, const double* b, std::size_t n) {
@@ -22,15 +28,24 @@ double dot(const double* a, const double* b, std::size_t n) {
 LinePoint Risk::line(const double* z, const double* direction, double t, int n_threads) {
     point_.resize(size_);
     alpha_.resize(size_);
-    for (std::size_t i = 0; i < size_; ++i) point_[i] = z[i] + t * direction[i];
+    in_blocks(size_, n_threads, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) point_[i] = z[i] + t * direction[i];
+    });
     const double delta = evaluate(point_.data(), alpha_.data(), n_threads);
-    return {delta + dot(alpha_.data(), point_.data(), size_), dot(alpha_.data(), direction, size_)};
+    std::vector<LinePoint> sums(size_ / block_length + 1, {0.0, 0.0});
+    in_blocks(size_, n_threads, [&](std::size_t block, std::size_t begin, std::size_t end) {
+        const double* alpha = alpha_.data() + begin;
+        sums[block] = {dot(alpha, point_.data() + begin, end - begin), dot(alpha, direction + begin, end - begin)};
+    });
+    LinePoint total{delta, 0.0};
+    for (const auto& [value, slope] : sums) total = {total.value + value, total.slope + slope};
+    return total;
 }
 
 void Risk::curvature(const double* z, const double* alpha, double* weight, int n_threads) {
     std::fill(weight, weight + size_, 0.0);
     const std::vector<Part> all = parts();
-    parallel_for(all.size(), n_threads, [&](std::size_t p) {
+    parallel_for(all.size(), size_ < worth_a_sort ? 1 : n_threads, [&](std::size_t p) {
         // Where α is 0 it stays 0 nearby: only the others are sorted.
         std::vector<double> score;
         std::vector<std::size_t> place;
@@ -72,7 +87,8 @@ ListRisk::ListRisk(std::unique_ptr<ListLoss> loss, std::vector<std::size_t> offs
 
 double ListRisk::evaluate(const double* z, double* alpha, int n_threads) {
     const double share = 1.0 / static_cast<double>(positives_.size());
-    parallel_for(scratch_.size(), n_threads, [&](std::size_t batch) {
+    parallel_for(scratch_.size(), size() < worth_a_sort ? 1 : n_threads, [&](std::size_t batch) {
+        scratch_[batch].n_threads = scratch_.size() == 1 ? n_threads : 1;
         for (std::size_t l = batches_[batch]; l < batches_[batch + 1]; ++l) {
             const std::size_t begin = offsets_[l], P = positives_[l], middle = begin + P;
             const List list{z + begin, P, z + middle, offsets_[l + 1] - middle};

@@ -1,5 +1,7 @@
 #include "rankcut/loss/staircase.hpp"
 
+#include <algorithm>
+
 namespace rankcut {
 namespace {
 
@@ -16,18 +18,42 @@ void share_ties(const Order& order, std::size_t reached, double* alpha) {
 
 }  // namespace
 
-void staircase_weights(const List& list, const Scratch& scratch, double* alpha_positive, double* alpha_negative) {
+void staircase_weights(const List& list, Scratch& scratch, double* alpha_positive, double* alpha_negative) {
     const double pair = 2.0 / (static_cast<double>(list.P) * static_cast<double>(list.N));
     const auto& above = scratch.above;
-    std::fill(alpha_negative, alpha_negative + list.N, 0.0);
-    std::size_t j = 0;
-    for (std::size_t k = 0; k < list.P; ++k) {
+    for (std::size_t k = 0; k < list.P; ++k)
         alpha_positive[scratch.positives[k]] = -pair * static_cast<double>(above[k]);
-        const double weight = pair * static_cast<double>(list.P - k);
-        for (; j < above[k]; ++j) alpha_negative[scratch.negatives[j]] = weight;
-    }
     share_ties(scratch.positives, list.P, alpha_positive);
-    share_ties(scratch.negatives, j, alpha_negative);
+
+    const Order& order = scratch.negatives;
+    std::size_t k = 0;  // walks along the staircase with the ranks
+    const auto weight = [&](std::size_t rank) {
+        while (k < list.P && above[k] <= rank) ++k;
+        return pair * static_cast<double>(list.P - k);
+    };
+    const std::size_t reached = above[list.P - 1];
+    if (order.groups() == nullptr) {
+        std::fill(alpha_negative, alpha_negative + list.N, 0.0);
+        for (std::size_t j = 0; j < reached; ++j) alpha_negative[order[j]] = weight(j);
+    } else {
+        // A bin in which the staircase takes no step has one weight for all.
+        const ScoreHistogram& bins = *order.groups();
+        auto& table = scratch.weight_of_bin;
+        table.assign(bins.bins(), 0.0);
+        for (std::size_t bin = bins.bins(); bin-- > order.lowest() && bins.above(bin) < reached;)
+            if (bins.from(bin) > bins.above(bin)) table[bin] = weight(bins.above(bin));
+        bins.spread(table, alpha_negative, scratch.n_threads);
+        for (k = 0; k < list.P;) {  // of the others, what follows each step
+            const std::size_t j = above[k];
+            while (k < list.P && above[k] == j) ++k;
+            if (j == order.size()) break;
+            const std::size_t last = bins.from(bins.bin_of(order[j]));
+            const std::size_t end = k < list.P ? std::min(last, above[k]) : last;
+            for (std::size_t rank = j; rank < end; ++rank)
+                alpha_negative[order[rank]] = pair * static_cast<double>(list.P - k);
+        }
+    }
+    share_ties(order, reached, alpha_negative);
 }
 
 void staircase_ranks(const List& list, const Scratch& scratch, std::int64_t* ranks) {

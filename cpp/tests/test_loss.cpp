@@ -3,6 +3,7 @@
 #include "rankcut/loss/precision.hpp"
 #include "rankcut/loss/published.hpp"
 #include "rankcut/loss/risk.hpp"
+#include "rankcut/loss/rows.hpp"
 #include "rankcut/loss/staircase.hpp"
 
 #include <algorithm>
@@ -245,19 +246,81 @@ TEST(histogram_groups_the_best_in_order) {
             const double ceiling = *std::max_element(z.begin(), z.end());
             const double floor = z[rng() % n] < ceiling ? z[rng() % n] : ceiling;
             if (!(floor < ceiling)) continue;
-            const ScoreHistogram histogram(z.data(), n, floor, ceiling, scratch.bin_of);
-            for (const std::size_t lowest : {std::size_t{0}, std::size_t{1}, 1 + rng() % (ScoreHistogram::bins - 1)}) {
+            ScoreHistogram histogram;
+            for (const std::size_t which : {std::size_t{0}, std::size_t{1}, std::size_t{2} + rng()}) {
+                histogram.fill(z.data(), n, floor, ceiling, 1);
+                const std::size_t lowest = which % histogram.bins();
                 std::vector<std::uint32_t> kept;
                 for (std::uint32_t i = 0; i < n; ++i)
-                    if (scratch.bin_of[i] >= lowest) kept.push_back(i);
-                histogram.group(lowest, z.data(), order);
+                    if (histogram.bin_of(i) >= lowest) kept.push_back(i);
+                CHECK(histogram.from(lowest) == kept.size());
+                order.group(histogram, lowest, z.data());
                 sort_by(z, kept);
                 CHECK(ranked(order, scratch) == kept);
                 check_ties(order, z);
-                CHECK(lowest == 0 || histogram.above(lowest - 1) == kept.size());
             }
-            for (std::size_t i = 0; i < n; ++i) CHECK(z[i] <= histogram.upper_edge(scratch.bin_of[i]) || z[i] <= floor);
+            for (std::size_t i = 0; i < n; ++i) CHECK(z[i] <= histogram.upper_edge(histogram.bin_of(i)));
         }
+    }
+}
+
+TEST(ranges_find_the_extremes) {
+    std::mt19937_64 rng(7);
+    for (const std::size_t n : {1, 5, 16, 1000, 300'000}) {
+        const Scores z = draw(rng, n, 0);
+        const auto [low, high] = range(z.data(), n);
+        CHECK(low == *std::min_element(z.begin(), z.end()));
+        CHECK(high == *std::max_element(z.begin(), z.end()));
+        const auto [rough_low, rough_high] = rough_range(z.data(), n);
+        CHECK(low <= rough_low && rough_low <= rough_high && rough_high <= high);
+    }
+}
+
+// Long enough for threads, and for a range of scores that is only sampled.
+TEST(very_long_lists_do_not_depend_on_the_threads) {
+    std::mt19937_64 rng(8);
+    constexpr std::size_t P = 40, N = 200'000, n = P + N;
+    for (const int kind : {0, 1, 2, 3}) {
+        Scores z = draw(rng, n, kind);
+        if (kind == 2)
+            for (std::size_t i = P; i < n; i += 1001) z[i] *= 1e6;  // few, far away: a sample may miss them
+        if (kind == 3) z[n - 3] += 1.0;  // all but a few tied
+        Scores step(n), alpha[3];
+        for (double& x : step) x = static_cast<double>(rng() % 1000) - 500.0;
+        ListRisk one(std::make_unique<StaircaseLoss<ApGain>>(), {0, n}, {P});
+        const LinePoint expected = one.line(z.data(), step.data(), 1e-3, 1);
+        for (int threads = 1; threads <= 3; ++threads) {
+            alpha[threads - 1].resize(n);
+            ListRisk risk(std::make_unique<StaircaseLoss<ApGain>>(), {0, n}, {P});
+            risk.evaluate(z.data(), alpha[threads - 1].data(), threads);
+            CHECK(alpha[threads - 1] == alpha[0]);
+            const LinePoint found = risk.line(z.data(), step.data(), 1e-3, threads);
+            CHECK(found.value == expected.value && found.slope == expected.slope);
+        }
+        const double value = solve(StaircaseLoss<ApGain>(), {z.begin(), z.begin() + P}, {z.begin() + P, z.end()}).value;
+        const double select = solve(PublishedAp(ApAlgorithm::select), {z.begin(), z.begin() + P},
+                                    {z.begin() + P, z.end()}).value;
+        CHECK(check::near(value, select, 1e-10));
+    }
+}
+
+TEST(rows_and_compact_order) {
+    std::mt19937_64 rng(9);
+    for (const std::size_t n : {1, 7, 300'000}) {
+        const auto relevant = std::make_unique<bool[]>(n);
+        for (std::size_t i = 0; i < n; ++i) relevant[i] = rng() % 3 == 0;
+        std::vector<std::int32_t> order(n);
+        const std::size_t count = partition(relevant.get(), n, order.data());
+        for (std::size_t i = 0; i < n; ++i) {
+            CHECK(relevant[static_cast<std::size_t>(order[i])] == (i < count));
+            if (i > 0 && i != count) CHECK(order[i - 1] < order[i]);
+        }
+        const Scores z = draw(rng, n, 0);
+        Scores compact(n), back(n);
+        gather(z.data(), order.data(), n, compact.data(), 2);
+        scatter(compact.data(), order.data(), n, back.data(), 2);
+        CHECK(back == z);
+        CHECK(compact[0] == z[static_cast<std::size_t>(order[0])]);
     }
 }
 

@@ -5,6 +5,7 @@
 // Threads live for one call, so that forking the process between calls is safe.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
@@ -45,6 +46,18 @@ void parallel_for(std::size_t n_tasks, int n_threads, Task&& task) {
     work();
     for (auto& thread : threads) thread.join();
     if (failure) std::rethrow_exception(failure);
+}
+
+// Below this many numbers of a simple pass, starting threads costs more than it saves.
+inline constexpr std::size_t worth_a_thread = std::size_t{1} << 17;
+
+// task(block, begin, end) for the blocks of n numbers, whose borders depend on n alone.
+inline constexpr std::size_t block_length = std::size_t{1} << 15;
+template <class Task>
+void in_blocks(std::size_t n, int n_threads, Task&& task) {
+    parallel_for((n + block_length - 1) / block_length, n < worth_a_thread ? 1 : n_threads, [&](std::size_t block) {
+        task(block, block * block_length, std::min(n, (block + 1) * block_length));
+    });
 }
 
 }  // namespace rankcut

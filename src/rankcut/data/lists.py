@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rankcut import _core
 from rankcut.errors import InputError
 
 
@@ -26,18 +28,20 @@ class Lists:
     def size(self) -> int:
         return len(self.order)
 
-    @property
+    @cached_property
     def relevant(self) -> NDArray[np.bool_]:
         """In compact order, which samples are relevant."""
         middle = self.offsets[:-1] + self.positives
         return np.arange(self.size) < np.repeat(middle, np.diff(self.offsets))
 
-    def gather(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return values.take(self.order)
+    def gather(self, values: NDArray[np.float64], n_threads: int = 1) -> NDArray[np.float64]:
+        compact = np.empty(self.size)
+        _core.gather(values, self.order, compact, n_threads)
+        return compact
 
-    def scatter(self, compact: NDArray[np.float64]) -> NDArray[np.float64]:
-        values = np.zeros(self.n_rows)
-        values[self.order] = compact
+    def scatter(self, compact: NDArray[np.float64], n_threads: int = 1) -> NDArray[np.float64]:
+        values = np.empty(self.n_rows) if self.size == self.n_rows else np.zeros(self.n_rows)
+        _core.scatter(compact, self.order, values, n_threads)
         return values
 
     @classmethod
@@ -70,13 +74,16 @@ class Lists:
     @classmethod
     def _single(cls, relevant: NDArray[np.bool_], include: NDArray[np.bool_] | None) -> Lists:
         n = len(relevant)
-        first = np.flatnonzero(relevant if include is None else relevant & include)
-        second = np.flatnonzero(~relevant if include is None else ~relevant & include)
-        if len(first) == 0 or len(second) == 0:
+        if include is None:
+            order = np.empty(n, dtype=_index_type(n))
+            positives = _core.partition(relevant, order)
+        else:
+            first, second = np.flatnonzero(relevant & include), np.flatnonzero(~relevant & include)
+            order = _narrow(np.concatenate((first, second)), n)
+            positives = len(first)
+        if not 0 < positives < len(order):
             raise InputError("y: a list needs at least one relevant row and one other")
-        order = np.empty(len(first) + len(second), dtype=_index_type(n))
-        order[: len(first)], order[len(first) :] = first, second
-        return cls(n, order, np.array([0, len(order)]), np.array([len(first)]), 0)
+        return cls(n, order, np.array([0, len(order)]), np.array([positives]), 0)
 
 
 def query_codes(qid: ArrayLike, n_rows: int) -> NDArray[np.int64]:

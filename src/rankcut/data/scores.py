@@ -18,7 +18,7 @@ def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
         ) from error
     if z.ndim != 1 or z.size == 0:
         raise InputError(f"scores: came with shape {z.shape}; pass a non-empty one-dimensional array")
-    largest = float(np.max(np.abs(z)))
+    largest = max(float(z.max()), -float(z.min()))  # NaN comes through both
     if not np.isfinite(largest):
         bad = int(np.flatnonzero(~np.isfinite(z))[0])
         raise InputError(f"scores: came with {z[bad]} in row {bad}; every score must be finite")

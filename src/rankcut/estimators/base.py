@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import warnings
 from typing import Any
 
@@ -13,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
+from rankcut.arguments import threads as threads
 from rankcut.data.arrays import check_X
 from rankcut.data.lists import Lists
 from rankcut.designs import Design, make_design
@@ -93,14 +93,6 @@ def one_blas_thread() -> Any:
 def each(values: list[Any]) -> Any:
     """A scalar for one problem, an array for several."""
     return values[0] if len(values) == 1 else np.array(values)
-
-
-def threads(n_jobs: int | None) -> int:
-    """None means all cores that this process may use; -1 too, -2 all but one, and so on."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if n_jobs is None:
-        return cores
-    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
 
 
 def warn_unfinished(solutions: list[Solution], tol: float) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankcut import _core
+from rankcut.arguments import threads
 from rankcut.data.labels import relevance
 from rankcut.data.lists import Lists
 from rankcut.data.scores import check_scores
@@ -37,7 +38,8 @@ class Loss(ABC):
         """The most violated ranking at these scores; with qid the mean over the lists."""
         z = check_scores(scores)
         lists = Lists.build(relevance(y, len(z)), qid)
+        n_threads = threads(None)
         compact = np.empty(lists.size)
-        delta = self.bind(lists).evaluate(lists.gather(z), compact)
-        alpha = lists.scatter(compact)
-        return MostViolated(float(delta + alpha @ z), float(delta), alpha)
+        delta = self.bind(lists).evaluate(lists.gather(z, n_threads), compact, n_threads)
+        alpha = lists.scatter(compact, n_threads)
+        return MostViolated(delta + _core.dot(alpha, z), delta, alpha)

@@ -43,7 +43,9 @@ class LinearRisk:
         self._trained = lists.size + (len(easy.rows) if easy else 0)
 
     def prepare(self, raw: Floats) -> Floats:
-        return raw.take(self._order)
+        prepared = np.empty(len(self._order))
+        _core.gather(raw, self._order, prepared, self._threads)
+        return prepared
 
     def all_scores(self, prepared: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """The scores of the lists' samples, and which of them are relevant."""
@@ -68,7 +70,7 @@ class LinearRisk:
     def cut(self, point: Floats) -> tuple[float, Floats]:
         alpha = np.empty(self._size)
         offset = self._risk.evaluate(point[: self._size], alpha, self._threads)
-        return offset, self._lists.scatter(alpha)
+        return offset, self._lists.scatter(alpha, self._threads)
 
     def hard_cuts(self, point: Floats) -> list[Any]:
         return [] if self._easy is None else self._easy.violated(point[self._size : self._trained])
@@ -89,7 +91,7 @@ class LinearRisk:
         Of very many samples, a part of each class stands for all: it is an estimate anyway.
         """
         diagonal = np.empty(self._size)
-        self._risk.curvature(point[: self._size], self._lists.gather(weights), diagonal, self._threads)
+        self._risk.curvature(point[: self._size], self._lists.gather(weights, self._threads), diagonal, self._threads)
         relevant = self._lists.relevant
         thin(diagonal, relevant, self._enough)
         bent = np.flatnonzero(diagonal)

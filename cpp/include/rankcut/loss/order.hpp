@@ -3,12 +3,55 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
+
+#include "rankcut/buffer.hpp"
 
 namespace rankcut {
 
 struct Scratch;
+
+// The smallest and the largest of n ≥ 1 scores, in a sample of them if they are very many.
+std::pair<double, double> rough_range(const double* score, std::size_t n);
+// … of all of them.
+std::pair<double, double> range(const double* score, std::size_t n);
+
+// A histogram of scores, to find how many of the best could matter without sorting them, and to group them. Its
+// bins are so many that a group holds a few scores, unless they crowd. Its buffers are used again.
+class ScoreHistogram {
+  public:
+    // `floor` < `ceiling`: bin 0 is for scores up to about `floor`, the last for those from `ceiling` on.
+    void fill(const double* score, std::size_t n, double floor, double ceiling, int n_threads);
+
+    std::size_t size() const { return bin_of_.size(); }
+    std::size_t bins() const { return above_.size(); }
+    std::size_t bin_of(std::size_t position) const { return bin_of_[position]; }
+    // The number of scores in bins above `bin`: every score in `bin` has at least this rank (from 0).
+    std::size_t above(std::size_t bin) const { return above_[bin]; }
+    // The number of scores in `bin` and those above.
+    std::size_t from(std::size_t bin) const { return bin == 0 ? size() : above_[bin - 1]; }
+    // No score in `bin` or below it is larger than this (half a bin is left for rounding).
+    double upper_edge(std::size_t bin) const {
+        const auto last = static_cast<double>(bins() - 1);
+        return bin + 1 < bins() ? floor_ + (static_cast<double>(bin) + 0.5) / last * (ceiling_ - floor_)
+                                : std::numeric_limits<double>::infinity();
+    }
+    // Positions of the scores in `lowest` and higher bins, by falling bin; rising within a bin. Call it once.
+    void group(std::size_t lowest, Buffer<std::uint32_t>& position);
+    // Writes table[bin] to the place of each score.
+    void spread(const Buffer<double>& table, double* out, int n_threads) const;
+
+  private:
+    double floor_ = 0.0, ceiling_ = 0.0;
+    std::size_t shares_ = 1;            // of the scores, one for each thread
+    Buffer<std::uint16_t> bin_of_;
+    std::vector<std::uint32_t> above_;
+    std::vector<std::uint32_t> places_;  // by share and bin: where in the order the next score goes
+
+    std::size_t border(std::size_t share) const { return size() * share / shares_; }
+};
 
 // Positions of scores by falling score, sorted only as far as somebody looks: groups are in order, and a group
 // is sorted on the first look into it. Equal scores keep the order in which they are given, so that results
@@ -18,59 +61,50 @@ class Order {
     std::size_t size() const { return position_.size(); }
     std::uint32_t operator[](std::size_t rank) const { return position_[rank]; }
     // The score at a rank, in its final place.
-    double score_at(std::size_t rank, Scratch& scratch);
+    double score_at(std::size_t rank, Scratch& scratch) {
+        if (groups_ != nullptr) {
+            const std::size_t bin = groups_->bin_of(position_[rank]);
+            if (!sorted_[bin]) sort_bin(bin, scratch);
+        }
+        return score_[position_[rank]];
+    }
     // Runs [first, second) of equal scores in the groups that are sorted, in no particular order.
     const std::vector<std::pair<std::size_t, std::size_t>>& ties() const { return ties_; }
+    // Whose bins from `lowest` on are the groups; null if all is sorted.
+    const ScoreHistogram* groups() const { return groups_; }
+    std::size_t lowest() const { return lowest_; }
 
     void clear();
     // All of score[0…n-1], or those at the given positions, sorted at once.
     void sort_all(const double* score, std::size_t n, Scratch& scratch);
-    void sort_some(const double* score, std::vector<std::uint32_t> positions, Scratch& scratch);
+    void sort_some(const double* score, const std::vector<std::uint32_t>& positions, Scratch& scratch);
+    // Those in `lowest` and higher bins, in groups.
+    void group(ScoreHistogram& histogram, std::size_t lowest, const double* score);
 
   private:
-    friend class ScoreHistogram;
     void sort_given(const double* score, Scratch& scratch);
-    void sort_group(std::size_t group, Scratch& scratch);
+    void sort_bin(std::size_t bin, Scratch& scratch);
+    void sort(std::size_t begin, std::size_t end, Scratch& scratch);
+    void sort_few(std::size_t begin, std::size_t end);
 
     const double* score_ = nullptr;
-    std::vector<std::uint32_t> position_;
-    std::vector<std::size_t> start_;  // of each group, and the end
-    std::vector<char> sorted_;        // whether the group is
+    const ScoreHistogram* groups_ = nullptr;
+    std::size_t lowest_ = 0;
+    Buffer<std::uint32_t> position_;
+    std::vector<char> sorted_;  // whether the group of a bin is
     std::vector<std::pair<std::size_t, std::size_t>> ties_;
 };
 
 // Buffers that one thread reuses from call to call; they grow to the largest list seen.
 struct Scratch {
-    std::vector<std::uint64_t> keys, swap;  // (quantised score, position) of the entries that are sorted
-    std::vector<std::uint16_t> bin_of;      // the negatives' bins in the histogram of their scores
+    int n_threads = 1;                      // that may work on one list; the result does not depend on it
+    Buffer<std::uint64_t> keys, swap;      // (quantised score, position) of the entries that are sorted
+    ScoreHistogram histogram;               // of the negatives
     Order positives;                        // the positives, best first
     Order negatives;                        // the negatives that may matter, best first
     std::vector<double> top;                // scores of the sorted positives
     std::vector<std::size_t> above;         // a_k: how many negatives are placed above positive k
-};
-
-// A histogram of scores above a floor, to find how many of the best could matter without sorting them.
-class ScoreHistogram {
-  public:
-    static constexpr std::size_t bins = 2048;
-
-    // `floor` < `ceiling` = the largest score. `bin_of` keeps each score's bin; 0 is for those up to the floor.
-    ScoreHistogram(const double* score, std::size_t n, double floor, double ceiling,
-                   std::vector<std::uint16_t>& bin_of);
-
-    // The number of scores in bins above `bin`: every score in `bin` has at least this rank (from 0).
-    std::size_t above(std::size_t bin) const { return above_[bin]; }
-    // No score in `bin` or below it is larger than this (half a bin is left for rounding).
-    double upper_edge(std::size_t bin) const {
-        return floor_ + (static_cast<double>(bin) + 0.5) / (bins - 1) * (ceiling_ - floor_);
-    }
-    // The scores in `lowest` and higher bins, grouped by bin.
-    void group(std::size_t lowest, const double* score, Order& order) const;
-
-  private:
-    double floor_, ceiling_;
-    const std::vector<std::uint16_t>& bin_of_;
-    std::vector<std::size_t> above_;
+    Buffer<double> weight_of_bin;           // of the negatives in a bin that is not parted
 };
 
 }  // namespace rankcut

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "rankcut/buffer.hpp"
 #include "rankcut/loss/loss.hpp"
 
 namespace rankcut {
@@ -43,7 +44,7 @@ class Risk {
 
   private:
     std::size_t size_;
-    std::vector<double> point_, alpha_;
+    Buffer<double> point_, alpha_;
 };
 
 // The mean over lists of a loss.

@@ -9,8 +9,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <type_traits>
 
 #include "rankcut/loss/gain.hpp"
@@ -21,7 +23,7 @@ namespace rankcut {
 // Turns the staircase a_1 ≤ … ≤ a_P in `scratch` into weights: α = −2a_k/(PN) on positive k, and on each
 // negative 2/(PN) for every positive that it is placed above. Samples with equal scores share their weights:
 // their order is arbitrary, and the mean over all their orders is as violated and a better direction.
-void staircase_weights(const List& list, const Scratch& scratch, double* alpha_positive, double* alpha_negative);
+void staircase_weights(const List& list, Scratch& scratch, double* alpha_positive, double* alpha_negative);
 
 // How many positives the staircase in `scratch` places above each negative.
 void staircase_ranks(const List& list, const Scratch& scratch, std::int64_t* ranks);
@@ -48,15 +50,32 @@ class Staircase {
     }
 
   private:
-    static constexpr std::size_t few = 1024;  // a list this short is simply sorted
+    static constexpr std::size_t few = 128;  // a list this short is simply sorted
+
+    // f_{first+i+1}(m) + s − t for the n ≤ block positives from `first` on, times PN/2.
+    static constexpr std::size_t block = 8;
+    template <class Take>
+    void steps(std::size_t first, std::size_t n, std::size_t m, Take&& take) const {
+        const auto k = static_cast<double>(first + 1), a = static_cast<double>(m);
+        if (n == block) {  // a length that the compiler knows
+            for (std::size_t i = 0; i < block; ++i) take(i, half_pairs_ * gain_.step(k + static_cast<double>(i), a));
+        } else {
+            for (std::size_t i = 0; i < n; ++i) take(i, half_pairs_ * gain_.step(k + static_cast<double>(i), a));
+        }
+    }
 
     // The m-th best negative can be above a positive only if its score exceeds this; rises with m.
     double threshold(std::size_t m) const {
-        double least = std::numeric_limits<double>::infinity();
-        for (std::size_t k = 0; k < list_.P; ++k)
-            least = std::min(least, scratch_.top[k] - half_pairs_ * gain_.step(static_cast<double>(k + 1),
-                                                                               static_cast<double>(m)));
-        return least;
+        std::array<double, block> least;  // side by side, so that the compiler may use vectors
+        least.fill(std::numeric_limits<double>::infinity());
+        for (std::size_t k = 0; k < list_.P; k += block) {
+            const double* s = scratch_.top.data() + k;
+            steps(k, std::min(block, list_.P - k), m, [&](std::size_t i, double step) {
+                const double x = s[i] - step;
+                least[i] = x < least[i] ? x : least[i];
+            });
+        }
+        return *std::min_element(least.begin(), least.end());
     }
 
     // Finds and groups the negatives that could be above a positive. The m-th best is t_m ≤ threshold(m) from some m
@@ -69,21 +88,22 @@ class Staircase {
             chosen.sort_all(t, list_.N, scratch_);
             return;
         }
-        double lowest = t[0], ceiling = t[0];
-        for (std::size_t j = 1; j < list_.N; ++j) {
-            lowest = t[j] < lowest ? t[j] : lowest;
-            ceiling = ceiling < t[j] ? t[j] : ceiling;
-        }
-        const double floor = std::max(threshold(1), lowest);
+        const double needed = threshold(1);
+        auto [lowest, ceiling] = rough_range(t, list_.N);
+        if (ceiling <= std::max(needed, lowest)) std::tie(lowest, ceiling) = range(t, list_.N);
+        const double floor = std::max(needed, lowest);
         chosen.clear();
         if (ceiling < floor) return;
         if (ceiling == floor) {  // all of them are equal
             chosen.sort_all(t, list_.N, scratch_);
             return;
         }
-        const ScoreHistogram histogram(t, list_.N, floor, ceiling, scratch_.bin_of);
-        std::size_t low = 1, high = ScoreHistogram::bins - 1;  // the lowest bin that may matter is in [low, high]
-        while (low < high) {
+        auto& histogram = scratch_.histogram;
+        histogram.fill(t, list_.N, floor, ceiling, scratch_.n_threads);
+        // The lowest bin that may matter is in [low, high]. A look costs about as much as a few negatives each
+        // positive: it ends when that is more than grouping the negatives in question.
+        std::size_t low = needed >= lowest ? 1 : 0, high = histogram.bins() - 1;
+        while (low < high && histogram.from(low) - histogram.from(high) > list_.P / 2) {
             const std::size_t bin = (low + high) / 2;
             if (histogram.upper_edge(bin) > threshold(histogram.above(bin) + 1)) {
                 high = bin;
@@ -91,7 +111,7 @@ class Staircase {
                 low = bin + 1;
             }
         }
-        histogram.group(low, t, chosen);
+        chosen.group(histogram, low, t);
     }
 
     void split(std::size_t begin, std::size_t end, std::size_t low, std::size_t high) {
@@ -106,17 +126,44 @@ class Staircase {
                   scratch_.above.begin() + static_cast<std::ptrdiff_t>(end), low);
     }
 
-    // The start of the shortest suffix of [begin, end) with the largest Σ f_k(m), times PN/2.
+    // The start of the shortest suffix of [begin, end) with the largest Σ f_k(m), times PN/2. Blocks are summed by
+    // themselves first: no sum waits for that of the block before.
     std::size_t best_suffix(std::size_t begin, std::size_t end, std::size_t m) {
         const double t = scratch_.negatives.score_at(m - 1, scratch_);
+        std::array<double, block> f;
+        const auto fill = [&](std::size_t first, std::size_t n) {
+            const double* s = scratch_.top.data() + first;
+            steps(first, n, m, [&](std::size_t i, double step) { f[i] = step - (s[i] - t); });
+        };
+        if (end - begin == 1) {
+            fill(begin, 1);
+            return f[0] > 0.0 ? begin : end;
+        }
         double sum = 0.0, best = 0.0;
-        std::size_t start = end;
-        for (std::size_t k = end; k-- > begin;) {
-            sum += half_pairs_ * gain_.step(static_cast<double>(k + 1), static_cast<double>(m)) -
-                   (scratch_.top[k] - t);
-            if (sum > best) {
-                best = sum;
-                start = k;
+        std::size_t found = end, last = end;  // the block [found, last) in which the suffix starts
+        for (std::size_t stop = end, first; stop > begin; stop = first) {
+            first = stop - std::min(block, stop - begin);
+            fill(first, stop - first);
+            double inner = 0.0, most = -std::numeric_limits<double>::infinity();
+            for (std::size_t i = stop - first; i-- > 0;) {
+                inner += f[i];
+                most = inner > most ? inner : most;
+            }
+            if (sum + most > best) {
+                best = sum + most;
+                found = first;
+                last = stop;
+            }
+            sum += inner;
+        }
+        fill(found, last - found);
+        std::size_t start = last;
+        double inner = 0.0, most = -std::numeric_limits<double>::infinity();
+        for (std::size_t i = last; i-- > found;) {
+            inner += f[i - found];
+            if (inner > most) {
+                most = inner;
+                start = i;
             }
         }
         return start;
