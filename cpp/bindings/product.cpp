@@ -97,7 +97,25 @@ void bind_sparse(nb::module_& m, const char* name) {
                 return rankcut::pull(self.x, k, a.data(), g.data(), n_threads);
             },
             nb::arg("a").noconvert(), nb::arg("g").noconvert(), nb::arg("n_threads"),
-            nb::call_guard<nb::gil_scoped_release>());
+            nb::call_guard<nb::gil_scoped_release>())
+        .def(
+            "moments",
+            [](const S& self, Vector<const std::int64_t> rows, Vector<const double> weights,
+               Matrix<const double> vectors, Result second, Result first) {
+                const std::size_t n = rows.shape(0), d = self.x.n_columns;
+                if (!self.x.by_rows) throw nb::value_error("moments needs a matrix by rows");
+                if (weights.shape(0) != n || vectors.shape(1) != n || second.shape(0) != d ||
+                    second.shape(1) != d || first.shape(0) != vectors.shape(0) || first.shape(1) != d)
+                    throw nb::value_error("the shapes of the rows, the weights and the results do not match");
+                for (std::size_t i = 0; i < n; ++i)
+                    if (rows(i) < 0 || static_cast<std::size_t>(rows(i)) >= self.x.n_rows)
+                        throw nb::index_error("rows must be from 0 to n_rows - 1");
+                nb::gil_scoped_release release;
+                rankcut::moments(self.x, rows.data(), n, weights.data(), vectors.shape(0), vectors.data(),
+                                 second.data(), first.data());
+            },
+            nb::arg("rows"), nb::arg("weights").noconvert(), nb::arg("vectors").noconvert(),
+            nb::arg("second").noconvert(), nb::arg("first").noconvert());
 }
 
 }  // namespace

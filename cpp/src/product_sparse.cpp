@@ -157,6 +157,29 @@ size_t pull(const Compressed<T, I>& x, size_t n_problems, const double* a, doubl
 }
 
 template <class T, class I>
+void moments(const Compressed<T, I>& x, const std::int64_t* rows, size_t n, const double* weights,
+             size_t n_vectors, const double* vectors, double* second, double* first) {
+    const size_t d = x.n_columns;
+    std::fill(second, second + d * d, 0.0);
+    std::fill(first, first + n_vectors * d, 0.0);
+    for (size_t i = 0; i < n; ++i) {
+        const auto row = static_cast<size_t>(rows[i]);
+        const auto begin = static_cast<size_t>(x.starts[row]), end = static_cast<size_t>(x.starts[row + 1]);
+        for (size_t e = begin; e < end; ++e) {  // each pair of entries once, wherever the order of columns puts it
+            const auto value = static_cast<double>(x.data[e]);
+            const auto column = static_cast<size_t>(x.index[e]);
+            double* const line = second + column * d;
+            for (size_t f = begin; f < e; ++f)
+                line[x.index[f]] += weights[i] * value * static_cast<double>(x.data[f]);
+            line[column] += 0.5 * weights[i] * value * value;
+            for (size_t k = 0; k < n_vectors; ++k) first[k * d + column] += vectors[k * n + i] * value;
+        }
+    }
+    for (size_t a = 0; a < d; ++a)
+        for (size_t b = 0; b <= a; ++b) second[a * d + b] = second[b * d + a] = second[a * d + b] + second[b * d + a];
+}
+
+template <class T, class I>
 std::string defect(const Compressed<T, I>& x, size_t entries) {
     const std::string line = x.by_rows ? "row " : "column ";
     const std::string other = x.by_rows ? "column" : "row";
@@ -181,6 +204,8 @@ std::string defect(const Compressed<T, I>& x, size_t entries) {
 #define RANKCUT_SPARSE(T, I)                                                                     \
     template void scores(const Compressed<T, I>&, size_t, const double*, double*, int);          \
     template size_t pull(const Compressed<T, I>&, size_t, const double*, double*, int);          \
+    template void moments(const Compressed<T, I>&, const std::int64_t*, size_t, const double*, size_t, const double*, \
+                          double*, double*);                                                     \
     template std::string defect(const Compressed<T, I>&, size_t);
 RANKCUT_SPARSE(float, std::int32_t)
 RANKCUT_SPARSE(float, std::int64_t)

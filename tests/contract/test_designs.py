@@ -120,7 +120,7 @@ def test_few_rows_pull(kind: Any, dtype: type, share: float) -> None:
         _assert_close(design.pull(A), A, X.astype(np.float64))
 
 
-@pytest.mark.parametrize("shape", [(20_000, 40), (300, 9000), (9000, 12)])
+@pytest.mark.parametrize("shape", [(60_000, 40), (300, 9000), (9000, 12)])
 def test_threads_change_no_bit(kind: Any, dtype: type, shape: tuple[int, int]) -> None:
     X = kind(_matrix(*shape, dtype))
     one, *others = (make_design(X, n_threads=t) for t in (1, 2, 3))
@@ -154,6 +154,21 @@ def test_passes_are_counted(kind: Any) -> None:
     assert design.passes == pytest.approx((1.0, 0.15))
     design.pull(np.ones((1, 100)))
     assert design.passes == pytest.approx((1.0, 1.15))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_moments(kind: Any, dtype: type, shape: tuple[int, int]) -> None:
+    X = _matrix(*shape, dtype)
+    rng = np.random.default_rng(2)
+    index = np.sort(rng.choice(shape[0], size=rng.integers(0, shape[0] + 1), replace=False))
+    weights, vectors = rng.random(len(index)), rng.standard_normal((3, len(index)))
+    design = make_design(kind(X), n_threads=2)
+    second, first = design.moments(index, weights, vectors)
+    rows = X[index].astype(np.float64)
+    np.testing.assert_allclose(second, (rows.T * weights) @ rows, atol=1e-5 if dtype is np.float32 else 1e-12)
+    np.testing.assert_allclose(first, vectors @ rows, atol=1e-5 if dtype is np.float32 else 1e-12)
+    assert design.passes == Passes(0.0, len(index) / shape[0])
+    assert design.moments_work > 0 or not X.any()
 
 
 def test_rows(kind: Any, dtype: type) -> None:

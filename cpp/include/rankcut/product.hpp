@@ -54,6 +54,12 @@ template <class T, class I>
 std::size_t pull(const Compressed<T, I>& x, std::size_t n_problems, const double* a, double* g,
                  int n_threads);
 
+// Σ_i weights[i] x_r x_rᵀ into `second` (n_columns²) and Σ_i vectors[k * n + i] x_r into `first` (k rows of n_columns),
+// r = rows[i], of a matrix by rows. Only entries that are there cost anything.
+template <class T, class I>
+void moments(const Compressed<T, I>& x, const std::int64_t* rows, std::size_t n, const double* weights,
+             std::size_t n_vectors, const double* vectors, double* second, double* first);
+
 // What is wrong with the structure of a compressed matrix that has n_entries numbers, or "".
 // The products above trust it: call this once before them.
 template <class T, class I>

@@ -68,7 +68,10 @@ def targets(y: Any, n_rows: int) -> Targets:
     if y.ndim == 2:
         y = column_or_1d(y, warn=True)
     try:
-        check_classification_targets(y)
+        if (
+            y.dtype.kind not in "biu"
+        ):  # whole numbers are labels; looking closer costs as much as a small fit's passes
+            check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
     except (TypeError, ValueError) as error:
         raise InputError(f"y: {error}. Pass labels of classes, one per row") from error

@@ -19,7 +19,7 @@ class Lists:
     its first positives[l] rows are relevant. Lists without both kinds are left out and counted."""
 
     n_rows: int
-    order: NDArray[np.integer[Any]]
+    order: NDArray[Any]  # int32, or int64 beyond 2^31 rows
     offsets: NDArray[np.int64]
     positives: NDArray[np.int64]
     n_skipped: int

@@ -47,6 +47,11 @@ class Design(ABC):
         """What a pass costs, in multiplications of a dense one."""
         return float(self.n_rows) * self.n_columns
 
+    @property
+    def moments_work(self) -> float:
+        """What the second moments of all rows cost, in multiplications of dense ones."""
+        return self.n_rows * float(self.n_columns) ** 2
+
     def scores(self, W: ArrayLike) -> Float64:
         """X Wᵀ as (K, n_rows) for W (K, n_columns): one contiguous score vector per problem."""
         weights = _weights("W", W, self.n_columns)
@@ -78,6 +83,11 @@ class Design(ABC):
         """(Xᵀ diag(weights) X, vectors X) over a few rows, weights ≥ 0 and vectors (k, len(index)). It counts as a
         pull of these rows."""
         self._note_pull(len(index))
+        return self._moments(index, weights, vectors)
+
+    def _moments(
+        self, index: NDArray[np.integer[Any]], weights: Float64, vectors: Float64
+    ) -> tuple[Float64, Float64]:
         return moments(self.rows, index, weights, vectors, self.n_columns, self.n_threads)
 
     def _note_pull(self, n_rows: int) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rankcut import _core
 from rankcut.designs.base import Design, Float64, check_dtype
 
+LOOK_UP = 4.0  # an entry that has to be looked up costs about as much as four that have not
 _KERNELS = {
     ("float32", "int32"): _core.SparseF32I32,
     ("float32", "int64"): _core.SparseF32I64,
@@ -50,12 +51,29 @@ class SparseDesign(Design):
 
     @property
     def work(self) -> float:
-        return 4.0 * float(
-            self._X.nnz
-        )  # an entry that has to be looked up costs about as much as four that have not
+        return LOOK_UP * float(self._X.nnz)
+
+    @property
+    def moments_work(self) -> float:
+        if self._X.format == "csc":
+            return super().moments_work
+        return (
+            16.0 * LOOK_UP * float(self._X.nnz) ** 2 / max(1, self.n_rows)
+        )  # nothing is multiplied in vectors
 
     def rows(self, index: ArrayLike) -> Float64:
         return np.ascontiguousarray(self._X[np.asarray(index)].toarray(), dtype=np.float64)
+
+    def _moments(
+        self, index: NDArray[np.integer[Any]], weights: Float64, vectors: Float64
+    ) -> tuple[Float64, Float64]:
+        if self._X.format == "csc":
+            return super()._moments(index, weights, vectors)
+        second = np.empty((self.n_columns, self.n_columns))
+        first = np.empty((len(vectors), self.n_columns))
+        rows = np.asarray(index, dtype=np.int64)
+        self._kernel.moments(rows, weights, np.ascontiguousarray(vectors), second, first)
+        return second, first
 
     def _scores(self, W: Float64, out: Float64) -> None:
         self._kernel.scores(W, out, self.n_threads)

@@ -77,7 +77,7 @@ def intercept(risk: LinearRisk | ScoreRisk, sees: str, point: Floats) -> float:
 
 def enough(design: Design) -> int:
     """Samples of a class that are enough to estimate a Hessian from."""
-    return max(2048, 8 * design.n_columns)
+    return max(4096, 64 * design.n_columns)
 
 
 @functools.cache

@@ -38,7 +38,7 @@ class LinearRisk:
         self._threads = n_threads
         self._easy = easy
         extra = [part for part in (easy.rows if easy else None, held_out) if part is not None]
-        self._order = np.concatenate((lists.order, *extra)) if extra else lists.order
+        self._order: NDArray[Any] = np.concatenate((lists.order, *extra)) if extra else lists.order
         self._size = lists.size
         self._trained = lists.size + (len(easy.rows) if easy else 0)
 
@@ -91,7 +91,9 @@ class LinearRisk:
         Of very many samples, a part of each class stands for all: it is an estimate anyway.
         """
         diagonal = np.empty(self._size)
-        self._risk.curvature(point[: self._size], self._lists.gather(weights, self._threads), diagonal, self._threads)
+        self._risk.curvature(
+            point[: self._size], self._lists.gather(weights, self._threads), diagonal, self._threads
+        )
         relevant = self._lists.relevant
         thin(diagonal, relevant, self._enough)
         bent = np.flatnonzero(diagonal)

@@ -19,6 +19,7 @@ from rankcut.solvers.protocol import Floats
 
 FIRST_TRUST = 0.2
 LEAST_TRUST, MOST_TRUST = 0.02, 1.0
+BUDGET = 2.0  # times the iterations so far: what all of the metric's work may cost
 NEAREST = 120  # cuts with the largest values at w_b; the others hardly matter there
 
 
@@ -37,15 +38,15 @@ class Metric:
         self._spent = 0.0
 
     def affords(self, price: Price, n_iter: int) -> bool:
-        """Whether a step by the metric is within its budget: all its work together may cost as much as the
-        iterations so far, so that it never more than doubles the time."""
-        return self._hessian is not None and self._spent + price.step <= n_iter
+        """Whether a step by the metric is within its budget: all its work together may cost so many times
+        the iterations so far."""
+        return self._hessian is not None and self._spent + price.step <= BUDGET * n_iter
 
     def wants(self, price: Price, n_iter: int, *, patient: bool) -> bool:
         """Whether to refresh the Hessian now."""
         if self._hessian is not None and self._age < (4 if patient else 1):
             return False
-        return self._spent + price.hessian + price.step <= n_iter
+        return self._spent + price.hessian + price.step <= BUDGET * n_iter
 
     def refresh(self, hessian: Floats, cost: float) -> None:
         self._hessian = hessian

@@ -44,6 +44,8 @@ class SharedDesign(Protocol):
     @property
     def work(self) -> float: ...
     @property
+    def moments_work(self) -> float: ...
+    @property
     def passes(self) -> tuple[float, float]: ...
     def scores(self, W: Floats, /) -> Floats: ...
     def pull(self, A: Floats, /) -> Floats: ...
@@ -167,9 +169,11 @@ class _Run:
             assert self._weights is not None and self.bundle.metric is not None
             curvature = Curvature(*self.risk.curvature(self._point, self._weights))
             self._share = len(curvature.rows) / self.design.n_rows
-            self.bundle.metric.refresh(
-                _hessian(self.design, curvature), self._price(self._share, sharing).hessian
-            )
+            if len(curvature.rows) > self.design.n_columns:
+                price = self._price(self._share, sharing)
+                self.bundle.metric.refresh(_hessian(self.design, curvature), price.hessian)
+            else:  # so few rows bend a few planes, not a surface: kinks decide
+                self.bundle.metric = None
         self.started = True  # at w = 0 all scores are tied, and there is no slope to see
         self._weights = self._point = None
 
@@ -199,11 +203,12 @@ class _Run:
     def _price(self, share: float, sharing: int) -> Price:
         """What the metric costs in iterations, from a model of the time in nanoseconds (of which only ratios
         matter): passes take 0.14 a multiplication, less for each of several problems that share them, the line
-        search 40 a row, and an iteration 7e5 whatever its size; dense algebra takes 0.03 a multiplication, of
-        which a Hessian needs share·n·d² and a step d³/3 + NEAREST·d²."""
+        search 100 a row, and an iteration 2.5e5 whatever its size, as does a step; its dense algebra takes 0.05 a
+        multiplication, of which there are d³/3 + NEAREST·d², and a Hessian 0.03."""
         n, d = self.design.n_rows, self.design.n_columns
-        iteration = 0.14 * self.design.work / min(sharing, 5) + 40.0 * n + 7e5
-        return Price(0.03 * share * n * d * d / iteration, 0.03 * (d / 3 + NEAREST) * d * d / iteration)
+        plain = 0.14 * self.design.work / min(sharing, 5) + 100.0 * n + 2.5e5
+        step = 0.05 * (d / 3 + NEAREST) * d * d + 2.5e5
+        return Price(0.03 * share * self.design.moments_work / plain, step / plain)
 
 
 def minimise_together(
