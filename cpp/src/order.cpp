@@ -162,44 +162,42 @@ void ScoreHistogram::spread(const Buffer<double>& table, double* out, int n_thre
 void Order::clear() {
     groups_ = nullptr;
     position_.clear();
-    ties_.clear();
 }
 
-void Order::sort_all(const double* score, std::size_t n, Scratch& scratch) {
+void Order::sort_all(const double* score, std::size_t n, Sorter& sorter) {
     position_.resize(n);
     std::iota(position_.begin(), position_.end(), 0U);
-    sort_given(score, scratch);
+    sort_given(score, sorter);
 }
 
-void Order::sort_some(const double* score, const std::vector<std::uint32_t>& positions, Scratch& scratch) {
+void Order::sort_some(const double* score, const std::vector<std::uint32_t>& positions, Sorter& sorter) {
     position_.assign(positions.begin(), positions.end());
     std::sort(position_.begin(), position_.end());  // equal scores stay in the order of their positions
-    sort_given(score, scratch);
+    sort_given(score, sorter);
 }
 
-void Order::sort_given(const double* score, Scratch& scratch) {
+void Order::sort_given(const double* score, Sorter& sorter) {
     score_ = score;
     groups_ = nullptr;
-    ties_.clear();
-    sort(0, position_.size(), scratch);
+    sorter.ties.clear();
+    sort(0, position_.size(), sorter);
 }
 
 void Order::group(ScoreHistogram& histogram, std::size_t lowest, const double* score) {
     score_ = score;
     groups_ = &histogram;
     lowest_ = lowest;
-    ties_.clear();
     sorted_.assign(histogram.bins(), 0);
     histogram.group(lowest, position_);
 }
 
-void Order::sort_bin(std::size_t bin, Scratch& scratch) {
+void Order::sort_bin(std::size_t bin, Sorter& sorter) {
     sorted_[bin] = 1;
-    sort(groups_->above(bin), groups_->from(bin), scratch);
+    sort(groups_->above(bin), groups_->from(bin), sorter);
 }
 
 // Insertion, of scores that are read once.
-void Order::sort_few(std::size_t begin, std::size_t end) {
+void Order::sort_few(std::size_t begin, std::size_t end, Sorter& sorter) {
     std::array<std::pair<double, std::uint32_t>, few> sorted;
     const std::size_t n = end - begin;
     for (std::size_t i = 0; i < n; ++i) {
@@ -212,13 +210,13 @@ void Order::sort_few(std::size_t begin, std::size_t end) {
     for (std::size_t i = 0; i < n; ++i) position_[begin + i] = sorted[i].second;
     for (std::size_t i = 0, tie; i < n; i = tie) {
         for (tie = i + 1; tie < n && sorted[tie].first == sorted[i].first;) ++tie;
-        if (tie - i > 1) ties_.emplace_back(begin + i, begin + tie);
+        if (tie - i > 1) sorter.ties.emplace_back(begin + i, begin + tie);
     }
 }
 
-void Order::sort(std::size_t begin, std::size_t stop, Scratch& scratch) {
+void Order::sort(std::size_t begin, std::size_t stop, Sorter& sorter) {
     const std::size_t n = stop - begin;
-    if (n <= few) return sort_few(begin, stop);
+    if (n <= few) return sort_few(begin, stop, sorter);
     std::uint32_t* const position = position_.data() + begin;
     double low = score_[position[0]], high = low;
     for (std::size_t i = 1; i < n; ++i) {
@@ -227,13 +225,13 @@ void Order::sort(std::size_t begin, std::size_t stop, Scratch& scratch) {
     }
     const unsigned digit = digit_for(n);
     const Quantiser key(low, high, digit);
-    auto& keys = scratch.keys;
+    auto& keys = sorter.keys;
     keys.resize(n);
     for (std::size_t i = 0; i < n; ++i) keys[i] = key(score_[position[i]], position[i]);
     if (n < radix_from) {
         std::sort(keys.begin(), keys.end());  // positions rise within a group, so this is stable too
     } else {
-        radix_sort(keys, scratch.swap, digit);
+        radix_sort(keys, sorter.swap, digit);
     }
     // Keys that share a quantised score are put in order by the score itself; equal scores are noted as ties.
     const auto of = [this](std::uint64_t k) { return score_[static_cast<std::uint32_t>(k)]; };
@@ -250,7 +248,7 @@ void Order::sort(std::size_t begin, std::size_t stop, Scratch& scratch) {
         }
         for (std::size_t j = i, tie; j < end; j = tie) {
             for (tie = j + 1; tie < end && of(keys[tie]) == of(keys[j]);) ++tie;
-            if (tie - j > 1) ties_.emplace_back(begin + j, begin + tie);
+            if (tie - j > 1) sorter.ties.emplace_back(begin + j, begin + tie);
         }
     }
     for (std::size_t i = 0; i < n; ++i) position[i] = static_cast<std::uint32_t>(keys[i]);

@@ -50,8 +50,8 @@ double PrecisionLoss::most_violated(const List& list, double* alpha_positive, do
                                     Scratch& scratch) const {
     const std::size_t k = std::min(k_, list.P + list.N);
     const double best_possible = static_cast<double>(std::min(k, list.P));
-    scratch.positives.sort_all(list.positive, list.P, scratch);
-    scratch.negatives.sort_all(list.negative, list.N, scratch);
+    scratch.positives.sort_all(list.positive, list.P, scratch.of_positives);
+    scratch.negatives.sort_all(list.negative, list.N, scratch.of_negatives[0]);
     scratch.top.resize(list.P);
     scratch.above.resize(list.P);
     for (std::size_t i = 0, u = 0; i < list.P; ++i) {

@@ -92,7 +92,7 @@ std::size_t select_relevant(const List& list, const Interleaving& rule, Scratch&
     const double least = t[*std::min_element(at(0), at(low), [t](auto a, auto b) { return t[a] < t[b]; })];
     const auto end = std::partition(at(low), index.end(), [&](std::uint32_t j) { return t[j] == least; });
     index.erase(end, index.end());
-    scratch.negatives.sort_some(t, index, scratch);
+    scratch.negatives.sort_some(t, index, scratch.of_negatives[0]);
     return low;
 }
 
@@ -100,7 +100,7 @@ std::size_t select_relevant(const List& list, const Interleaving& rule, Scratch&
 
 double PublishedAp::most_violated(const List& list, double* alpha_positive, double* alpha_negative,
                                   Scratch& scratch) const {
-    scratch.positives.sort_all(list.positive, list.P, scratch);
+    scratch.positives.sort_all(list.positive, list.P, scratch.of_positives);
     scratch.top.resize(list.P);
     for (std::size_t k = 0; k < list.P; ++k) scratch.top[k] = list.positive[scratch.positives[k]];
     const Interleaving rule(list, scratch);
@@ -108,7 +108,7 @@ double PublishedAp::most_violated(const List& list, double* alpha_positive, doub
     if (algorithm_ == ApAlgorithm::select) {
         relevant = select_relevant(list, rule, scratch);
     } else {
-        scratch.negatives.sort_all(list.negative, list.N, scratch);
+        scratch.negatives.sort_all(list.negative, list.N, scratch.of_negatives[0]);
     }
     // a_k = number of negatives whose rank is at most k; ranks rise with j, so count in passing.
     scratch.above.assign(list.P, 0);

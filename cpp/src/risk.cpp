@@ -55,9 +55,9 @@ void Risk::curvature(const double* z, const double* alpha, double* weight, int n
             place.push_back(i);
         }
         const std::size_t n = place.size();
-        Scratch scratch;
+        Sorter sorter;
         Order order;
-        order.sort_all(score.data(), n, scratch);
+        order.sort_all(score.data(), n, sorter);
         const auto root = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(n))));
         const std::size_t window = std::max<std::size_t>(2, root);
         for (std::size_t i = 0; i < n; ++i) {

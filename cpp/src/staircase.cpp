@@ -7,9 +7,9 @@ namespace {
 
 // Gives every run of equal scores that starts before `reached` the mean of its weights. A group that nobody
 // has looked into has one weight for all.
-void share_ties(const Order& order, std::size_t reached, double* alpha) {
-    for (const auto& [begin, end] : order.ties()) {
-        if (begin >= reached) continue;
+void share_ties(const Order& order, const Sorter& sorter, std::size_t reached, double* alpha) {
+    for (const auto& [begin, end] : sorter.ties) {
+        if (begin >= reached || alpha[order[begin]] == alpha[order[end - 1]]) continue;  // nothing to share
         double sum = 0.0;
         for (std::size_t i = begin; i < end; ++i) sum += alpha[order[i]];
         for (std::size_t i = begin; i < end; ++i) alpha[order[i]] = sum / static_cast<double>(end - begin);
@@ -23,7 +23,7 @@ void staircase_weights(const List& list, Scratch& scratch, double* alpha_positiv
     const auto& above = scratch.above;
     for (std::size_t k = 0; k < list.P; ++k)
         alpha_positive[scratch.positives[k]] = -pair * static_cast<double>(above[k]);
-    share_ties(scratch.positives, list.P, alpha_positive);
+    share_ties(scratch.positives, scratch.of_positives, list.P, alpha_positive);
 
     const Order& order = scratch.negatives;
     std::size_t k = 0;  // walks along the staircase with the ranks
@@ -53,7 +53,7 @@ void staircase_weights(const List& list, Scratch& scratch, double* alpha_positiv
                 alpha_negative[order[rank]] = pair * static_cast<double>(list.P - k);
         }
     }
-    share_ties(order, reached, alpha_negative);
+    for (const Sorter& sorter : scratch.of_negatives) share_ties(order, sorter, reached, alpha_negative);
 }
 
 void staircase_ranks(const List& list, const Scratch& scratch, std::int64_t* ranks) {

@@ -11,7 +11,11 @@
 
 namespace rankcut {
 
-struct Scratch;
+// Buffers of one thread that sorts, and the ties it has found.
+struct Sorter {
+    Buffer<std::uint64_t> keys, swap;                       // (quantised score, position) of the entries that are sorted
+    std::vector<std::pair<std::size_t, std::size_t>> ties;  // runs [first, second) of equal scores, in no order
+};
 
 // The smallest and the largest of n ≥ 1 scores, in a sample of them if they are very many.
 std::pair<double, double> rough_range(const double* score, std::size_t n);
@@ -60,51 +64,52 @@ class Order {
   public:
     std::size_t size() const { return position_.size(); }
     std::uint32_t operator[](std::size_t rank) const { return position_[rank]; }
-    // The score at a rank, in its final place.
-    double score_at(std::size_t rank, Scratch& scratch) {
+    // The score at a rank, in its final place. Threads may look at the same time, but not into the same group
+    // unless it is sorted.
+    double score_at(std::size_t rank, Sorter& sorter) {
         if (groups_ != nullptr) {
             const std::size_t bin = groups_->bin_of(position_[rank]);
-            if (!sorted_[bin]) sort_bin(bin, scratch);
+            if (!sorted_[bin]) sort_bin(bin, sorter);
         }
         return score_[position_[rank]];
     }
-    // Runs [first, second) of equal scores in the groups that are sorted, in no particular order.
-    const std::vector<std::pair<std::size_t, std::size_t>>& ties() const { return ties_; }
     // Whose bins from `lowest` on are the groups; null if all is sorted.
     const ScoreHistogram* groups() const { return groups_; }
     std::size_t lowest() const { return lowest_; }
 
     void clear();
-    // All of score[0…n-1], or those at the given positions, sorted at once.
-    void sort_all(const double* score, std::size_t n, Scratch& scratch);
-    void sort_some(const double* score, const std::vector<std::uint32_t>& positions, Scratch& scratch);
+    // All of score[0…n-1], or those at the given positions, sorted at once. The sorter's ties are then of this order.
+    void sort_all(const double* score, std::size_t n, Sorter& sorter);
+    void sort_some(const double* score, const std::vector<std::uint32_t>& positions, Sorter& sorter);
     // Those in `lowest` and higher bins, in groups.
     void group(ScoreHistogram& histogram, std::size_t lowest, const double* score);
 
   private:
-    void sort_given(const double* score, Scratch& scratch);
-    void sort_bin(std::size_t bin, Scratch& scratch);
-    void sort(std::size_t begin, std::size_t end, Scratch& scratch);
-    void sort_few(std::size_t begin, std::size_t end);
+    void sort_given(const double* score, Sorter& sorter);
+    void sort_bin(std::size_t bin, Sorter& sorter);
+    void sort(std::size_t begin, std::size_t end, Sorter& sorter);
+    void sort_few(std::size_t begin, std::size_t end, Sorter& sorter);
 
     const double* score_ = nullptr;
     const ScoreHistogram* groups_ = nullptr;
     std::size_t lowest_ = 0;
     Buffer<std::uint32_t> position_;
     std::vector<char> sorted_;  // whether the group of a bin is
-    std::vector<std::pair<std::size_t, std::size_t>> ties_;
 };
 
-// Buffers that one thread reuses from call to call; they grow to the largest list seen.
+// What the oracles reuse from call to call; it grows to the largest list seen.
 struct Scratch {
-    int n_threads = 1;                      // that may work on one list; the result does not depend on it
-    Buffer<std::uint64_t> keys, swap;      // (quantised score, position) of the entries that are sorted
-    ScoreHistogram histogram;               // of the negatives
-    Order positives;                        // the positives, best first
-    Order negatives;                        // the negatives that may matter, best first
-    std::vector<double> top;                // scores of the sorted positives
-    std::vector<std::size_t> above;         // a_k: how many negatives are placed above positive k
-    Buffer<double> weight_of_bin;           // of the negatives in a bin that is not parted
+    int n_threads = 1;                 // that may work on one list; the result does not depend on it
+    Sorter of_positives;               // sorts the positives
+    std::vector<Sorter> of_negatives;  // sort the negatives, the first of them unless several threads do
+    ScoreHistogram histogram;          // of the negatives
+    Order positives;                   // the positives, best first
+    Order negatives;                   // the negatives that may matter, best first
+    std::vector<double> top;           // scores of the sorted positives
+    std::vector<std::size_t> above;    // a_k: how many negatives are placed above positive k
+    Buffer<double> weight_of_bin;      // of the negatives in a bin that is not parted
+
+    Scratch() : of_negatives(1) {}
 };
 
 }  // namespace rankcut

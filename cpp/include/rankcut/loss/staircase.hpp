@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <tuple>
@@ -17,6 +18,7 @@
 
 #include "rankcut/loss/gain.hpp"
 #include "rankcut/loss/loss.hpp"
+#include "rankcut/threads.hpp"
 
 namespace rankcut {
 
@@ -37,12 +39,12 @@ class Staircase {
 
     // Fills scratch.positives, scratch.negatives and scratch.above; returns Δ.
     double solve() {
-        scratch_.positives.sort_all(list_.positive, list_.P, scratch_);
+        scratch_.positives.sort_all(list_.positive, list_.P, scratch_.of_positives);
         scratch_.top.resize(list_.P);
         for (std::size_t k = 0; k < list_.P; ++k) scratch_.top[k] = list_.positive[scratch_.positives[k]];
         find_candidates();
         scratch_.above.assign(list_.P, 0);
-        split(0, list_.P, 0, scratch_.negatives.size());
+        search();
         double delta = 0.0;
         for (std::size_t k = 0; k < list_.P; ++k)
             delta += gain_.total(static_cast<double>(k + 1), static_cast<double>(scratch_.above[k]));
@@ -84,8 +86,9 @@ class Staircase {
     void find_candidates() {
         const double* t = list_.negative;
         auto& chosen = scratch_.negatives;
+        for (Sorter& sorter : scratch_.of_negatives) sorter.ties.clear();
         if (list_.N <= few) {
-            chosen.sort_all(t, list_.N, scratch_);
+            chosen.sort_all(t, list_.N, scratch_.of_negatives[0]);
             return;
         }
         const double needed = threshold(1);
@@ -95,7 +98,7 @@ class Staircase {
         chosen.clear();
         if (ceiling < floor) return;
         if (ceiling == floor) {  // all of them are equal
-            chosen.sort_all(t, list_.N, scratch_);
+            chosen.sort_all(t, list_.N, scratch_.of_negatives[0]);
             return;
         }
         auto& histogram = scratch_.histogram;
@@ -114,11 +117,53 @@ class Staircase {
         chosen.group(histogram, low, t);
     }
 
-    void split(std::size_t begin, std::size_t end, std::size_t low, std::size_t high) {
+    // The positives [begin, end), known to have a in [low, high].
+    struct Span {
+        std::size_t begin, end, low, high;
+    };
+
+    // Finds all a_k. Long lists are split a few times, and threads share the parts: these ask for different ranks,
+    // and the groups that two of them may look into are sorted before.
+    void search() {
+        constexpr int times = 6;
+        const Span all{0, list_.P, 0, scratch_.negatives.size()};
+        auto& sorters = scratch_.of_negatives;
+        if (scratch_.n_threads < 2 || all.high < worth_a_thread / 4) return split(all, sorters[0]);
+        std::vector<Span> spans{all}, halves;
+        for (int i = 0; i < times; ++i, spans.swap(halves)) {
+            halves.clear();
+            for (const Span& span : spans) {
+                if (!(span.begin < span.end && span.low < span.high)) {
+                    halves.push_back(span);
+                    continue;
+                }
+                const std::size_t m = middle(span), cut = best_suffix(span.begin, span.end, m, sorters[0]);
+                halves.push_back({span.begin, cut, span.low, m - 1});
+                halves.push_back({cut, span.end, m, span.high});
+            }
+        }
+        for (const Span& span : spans) {
+            if (!(span.low < span.high)) continue;
+            scratch_.negatives.score_at(span.low, sorters[0]);
+            scratch_.negatives.score_at(span.high - 1, sorters[0]);
+        }
+        const auto workers = static_cast<std::size_t>(scratch_.n_threads);
+        if (sorters.size() <= workers) sorters.resize(workers + 1);
+        std::atomic<std::size_t> next{0};
+        parallel_for(workers, scratch_.n_threads, [&](std::size_t worker) {
+            for (std::size_t i = next.fetch_add(1); i < spans.size(); i = next.fetch_add(1))
+                split(spans[i], sorters[worker + 1]);
+        });
+    }
+
+    static std::size_t middle(const Span& span) { return (span.low + span.high + 1) / 2; }
+
+    void split(Span span, Sorter& sorter) {
+        auto& [begin, end, low, high] = span;
         while (begin < end && low < high) {
-            const std::size_t m = (low + high + 1) / 2;
-            const std::size_t cut = best_suffix(begin, end, m);
-            split(cut, end, m, high);
+            const std::size_t m = middle(span);
+            const std::size_t cut = best_suffix(begin, end, m, sorter);
+            split({cut, end, m, high}, sorter);
             end = cut;
             high = m - 1;
         }
@@ -128,8 +173,8 @@ class Staircase {
 
     // The start of the shortest suffix of [begin, end) with the largest Σ f_k(m), times PN/2. Blocks are summed by
     // themselves first: no sum waits for that of the block before.
-    std::size_t best_suffix(std::size_t begin, std::size_t end, std::size_t m) {
-        const double t = scratch_.negatives.score_at(m - 1, scratch_);
+    std::size_t best_suffix(std::size_t begin, std::size_t end, std::size_t m, Sorter& sorter) {
+        const double t = scratch_.negatives.score_at(m - 1, sorter);
         std::array<double, block> f;
         const auto fill = [&](std::size_t first, std::size_t n) {
             const double* s = scratch_.top.data() + first;
