@@ -27,7 +27,7 @@ def relevance(y: ArrayLike, n_rows: int) -> NDArray[np.bool_]:
         raise InputError(f"y: came with shape {labels.shape} for {n_rows} rows; pass one label per row")
     low, high = _two(labels)
     if low == high:
-        raise InputError(f"y: came with one label only ({low!r}); ranking needs relevant and other rows")
+        raise InputError(f"y: came with one label only ({low}); ranking needs relevant and other rows")
     return np.asarray(labels == high)
 
 
@@ -77,7 +77,7 @@ def targets(y: Any, n_rows: int) -> Targets:
         raise InputError(f"y: {error}. Pass labels of classes, one per row") from error
     if len(classes) < 2:
         raise InputError(
-            f"y: came with one class only ({classes[0]!r}); ranking needs relevant and other rows"
+            f"y: came with one class only ({classes[0]}); ranking needs relevant and other rows"
         )
     codes = codes.reshape(-1)
     if len(classes) == 2:
