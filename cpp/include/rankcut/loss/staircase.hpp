@@ -128,7 +128,7 @@ class Staircase {
         constexpr int times = 6;
         const Span all{0, list_.P, 0, scratch_.negatives.size()};
         auto& sorters = scratch_.of_negatives;
-        if (scratch_.n_threads < 2 || all.high < worth_a_thread / 4) return split(all, sorters[0]);
+        if (scratch_.n_threads < 2 || list_.N < worth_a_thread) return split(all, sorters[0]);
         std::vector<Span> spans{all}, halves;
         for (int i = 0; i < times; ++i, spans.swap(halves)) {
             halves.clear();
