@@ -76,9 +76,7 @@ def targets(y: Any, n_rows: int) -> Targets:
     except (TypeError, ValueError) as error:
         raise InputError(f"y: {error}. Pass labels of classes, one per row") from error
     if len(classes) < 2:
-        raise InputError(
-            f"y: came with one class only ({classes[0]}); ranking needs relevant and other rows"
-        )
+        raise InputError(f"y: came with one class only ({classes[0]}); ranking needs relevant and other rows")
     codes = codes.reshape(-1)
     if len(classes) == 2:
         return Targets(classes, (codes == 1)[None], "binary")
