@@ -5,16 +5,18 @@ __version__ = "0.1.0"
 from rankcut import data, io, losses, metrics, selection, solvers
 from rankcut.data import Graph
 from rankcut.errors import ConvergenceWarning, InputError, RankcutError
-from rankcut.estimators import GraphRankSVM, RankSVM, RankSVMCV
+from rankcut.estimators import GraphRankSVM, LatentStructuralSVM, RankSVM, RankSVMCV, StructuralSVM
 
 __all__ = [
     "ConvergenceWarning",
     "Graph",
     "GraphRankSVM",
     "InputError",
+    "LatentStructuralSVM",
     "RankSVM",
     "RankSVMCV",
     "RankcutError",
+    "StructuralSVM",
     "data",
     "io",
     "losses",

@@ -105,7 +105,8 @@ def test_description(name: str, tmp_path: Path) -> None:
 
 
 def test_every_estimator_is_tested() -> None:
-    assert set(store.models()) <= {name.split(",")[0] for name in FITTED}
+    elsewhere = {"StructuralSVM", "LatentStructuralSVM"}  # with a problem to give again: test_structural.py
+    assert set(store.models()) - elsewhere <= {name.split(",")[0] for name in FITTED}
 
 
 def test_feature_names_stay(tmp_path: Path) -> None:

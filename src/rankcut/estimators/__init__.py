@@ -1,7 +1,15 @@
 """scikit-learn estimators: they translate fit and predict into the parts, nothing more."""
 
 from rankcut.estimators.graph_rank_svm import GraphRankSVM
+from rankcut.estimators.latent_structural_svm import LatentStructuralSVM
 from rankcut.estimators.rank_svm import RankSVM
 from rankcut.estimators.rank_svm_cv import RankSVMCV
+from rankcut.estimators.structural_svm import StructuralSVM
 
-__all__ = ["GraphRankSVM", "RankSVM", "RankSVMCV"]
+__all__ = [
+    "GraphRankSVM",
+    "LatentStructuralSVM",
+    "RankSVM",
+    "RankSVMCV",
+    "StructuralSVM",
+]

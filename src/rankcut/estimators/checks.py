@@ -38,6 +38,12 @@ def check_loss(loss: Any, oracle: Any, positive_weight: Any) -> None:
         positive("positive_weight", positive_weight)
 
 
+def check_structural_parameters(estimator: Any) -> None:
+    """Of StructuralSVM and LatentStructuralSVM."""
+    positive("C", estimator.C)
+    _check_solver(estimator)
+
+
 def check_cv_parameters(estimator: Any) -> list[float]:
     """Of RankSVMCV; returns the path of C, rising."""
     check_solver(estimator)

@@ -3,6 +3,7 @@
 from rankcut.models.easy import EasySamples
 from rankcut.models.graph import LabellingRisk, LatentLabellingRisk, Samples, ScoreRisk, marginals
 from rankcut.models.linear import LinearRisk
+from rankcut.models.structural import StructuralRisk
 
 __all__ = [
     "EasySamples",
@@ -11,5 +12,6 @@ __all__ = [
     "LinearRisk",
     "Samples",
     "ScoreRisk",
+    "StructuralRisk",
     "marginals",
 ]

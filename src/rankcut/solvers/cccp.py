@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 from rankcut.arguments import positive, whole
 from rankcut.errors import InputError
 from rankcut.solvers.bundle import Bundle
-from rankcut.solvers.minimise import cut_at, first_point, line_of, record_of, solution
+from rankcut.solvers.minimise import advance, cut_at, first_point, record_of, solution
 from rankcut.solvers.protocol import Floats, Risk
 from rankcut.solvers.solution import CccpSolution, Record, Status
 
@@ -143,8 +143,8 @@ class _Plain:
             rounds=True,
         )
         self._kept = start
-        self._value, self._offset, self._gradient = cut_at(self._risk, start)
-        self._bundle.begin(self._value, self._offset, self._gradient)
+        self._best = self._first = cut_at(self._risk, start)  # at the best point, and where the round began
+        self._bundle.begin(*self._first)
         self._rounds = Rounds(self._bundle, self._refreeze, max_rounds)
 
     def solve(self, callbacks: list[Callable[[int, Record, Floats], Any]]) -> CccpSolution:
@@ -169,21 +169,17 @@ class _Plain:
         while (target := bundle.ask()) is None:
             if not self._rounds.go_on():
                 return False
-            bundle.tell(self._offset, self._gradient)  # the first cut of the round
-        origin = bundle.w
-        t = bundle.search(line_of(self._risk, origin, target))
-        _, offset, gradient = cut_at(self._risk, origin + t * (target - origin))
-        bundle.tell(offset, gradient)
+            bundle.tell(self._first.offset, self._first.gradient)
+        self._best = advance(self._risk, bundle, target, self._best)
         return True
 
     def _refreeze(self) -> Refrozen:
         bundle = self._bundle
         risk = self._freeze(bundle.w)
-        value, offset, gradient = cut_at(risk, bundle.w)
-        objective = 0.5 * float(bundle.w @ bundle.w) + bundle.C * value
+        cut = cut_at(risk, bundle.w)
+        objective = 0.5 * float(bundle.w @ bundle.w) + bundle.C * cut.value
         if objective > self._rounds.path[-1] + ROUNDING * abs(objective):
             bundle.w = self._kept
-            return Refrozen(self._value, False, inexact=True)
-        self._risk, self._kept = risk, bundle.w
-        self._value, self._offset, self._gradient = value, offset, gradient
-        return Refrozen(value, True)
+            return Refrozen(self._first.value, False, inexact=True)
+        self._risk, self._kept, self._best, self._first = risk, bundle.w, cut, cut
+        return Refrozen(cut.value, True)

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankcut.arguments import positive, whole
 from rankcut.errors import InputError
 from rankcut.solvers.bundle import Bundle
-from rankcut.solvers.protocol import Floats, Line, Risk
+from rankcut.solvers.protocol import Floats, Risk
 from rankcut.solvers.solution import CccpSolution, Record, Solution, Status
+
+
+class Cut(NamedTuple):
+    """The risk's value where it was evaluated, and the cut that is tight there."""
+
+    value: float
+    offset: float
+    gradient: Floats
 
 
 class _PlainLine:
@@ -20,12 +28,18 @@ class _PlainLine:
 
     limit = float("inf")
 
-    def __init__(self, risk: Risk, start: Floats, step: Floats) -> None:
+    def __init__(self, risk: Risk, start: Floats, step: Floats, at_start: Cut) -> None:
         self._risk, self._start, self._step = risk, start, step
+        self.seen = {0.0: at_start}
+
+    def at(self, t: float) -> Cut:
+        if t not in self.seen:
+            self.seen[t] = cut_at(self._risk, self._start + t * self._step)
+        return self.seen[t]
 
     def __call__(self, t: float) -> tuple[float, float]:
-        value, gradient = self._risk(self._start + t * self._step)
-        return float(value), float(gradient @ self._step)
+        cut = self.at(t)
+        return cut.value, float(cut.gradient @ self._step)
 
 
 def minimise(
@@ -61,12 +75,10 @@ def minimise(
     history: list[Record] = []
     began = time.perf_counter()
     try:
-        bundle.begin(*cut_at(risk, bundle.w))
+        best = cut_at(risk, bundle.w)
+        bundle.begin(*best)
         while (target := bundle.ask()) is not None:
-            origin = bundle.w
-            t = bundle.search(line_of(risk, origin, target))
-            _, offset, gradient = cut_at(risk, origin + t * (target - origin))
-            bundle.tell(offset, gradient)
+            best = advance(risk, bundle, target, best)
             record = record_of(bundle, time.perf_counter() - began)
             history.append(record)
             if any([callback(0, record, bundle.w) for callback in callbacks]):
@@ -118,18 +130,33 @@ def solution(
     )
 
 
-def line_of(risk: Risk, w0: Floats, w1: Floats) -> Line:
+def advance(risk: Risk, bundle: Bundle, target: Floats, best: Cut) -> Cut:
+    """Search the line to the target and cut; `best` is the cut at the best point, before and after.
+
+    A risk without lines of its own is evaluated at each point of the search. All these are cuts as well: they
+    halve the number of evaluations.
+    """
+    origin = bundle.w
     own = getattr(risk, "line", None)
-    return _PlainLine(risk, w0, w1 - w0) if own is None else own(w0, w1)
+    if own is not None:
+        t = bundle.search(own(origin, target))
+        bundle.tell(*cut_at(risk, origin + t * (target - origin))[1:])
+        return best
+    line = _PlainLine(risk, origin, target - origin, best)
+    t = bundle.search(line)
+    bundle.tell(*line.at(t)[1:])
+    for place, cut in line.seen.items():
+        if place not in (0.0, t):
+            bundle.tell_too(cut.offset, cut.gradient)
+    return line.at(bundle.moved)
 
 
-def cut_at(risk: Risk, w: Floats) -> tuple[float, float, Floats]:
-    """The value at w, and a cut that is tight there: (value, offset, gradient)."""
+def cut_at(risk: Risk, w: Floats) -> Cut:
     value, gradient = risk(w)
     gradient = np.asarray(gradient, dtype=np.float64)
     if not np.isfinite(value) or not np.all(np.isfinite(gradient)):
         raise InputError("risk: returned a value or subgradient that is not finite; check the problem's data")
-    return float(value), float(value) - float(gradient @ w), gradient
+    return Cut(float(value), float(value) - float(gradient @ w), gradient)
 
 
 def record_of(bundle: Bundle, seconds: float) -> Record:
