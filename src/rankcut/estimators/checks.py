@@ -41,7 +41,7 @@ def check_loss(loss: Any, oracle: Any, positive_weight: Any) -> None:
 def check_structural_parameters(estimator: Any) -> None:
     """Of StructuralSVM and LatentStructuralSVM."""
     positive("C", estimator.C)
-    _check_solver(estimator)
+    check_solver(estimator)
 
 
 def check_cv_parameters(estimator: Any) -> list[float]:
