@@ -116,7 +116,25 @@ void bind_loss(nb::module_& m) {
                 return std::make_tuple(p.value, p.slope);
             },
             nb::arg("z"), nb::arg("direction"), nb::arg("t"), nb::arg("n_threads") = 1,
-            "Value and slope of the risk at z + t * direction.")
+            "Value and slope of the risk at z + t * direction. The weights there are kept until the next call.")
+        .def(
+            "last",
+            [](const Risk& risk, Out alpha) {
+                check_size(risk, alpha.size());
+                nb::gil_scoped_release release;
+                return risk.last(alpha.data());
+            },
+            nb::arg("alpha"), "What `evaluate` would give at the point that `line` was last asked for.")
+        .def(
+            "turn",
+            [](const Risk& risk, In direction, int n_threads) {
+                check_size(risk, direction.size());
+                nb::gil_scoped_release release;
+                const LinePoint p = risk.turn(direction.data(), n_threads);
+                return std::make_tuple(p.value, p.slope);
+            },
+            nb::arg("direction"), nb::arg("n_threads") = 1,
+            "Value and slope at the beginning of a line from the point that `line` was last asked for.")
         .def(
             "curvature",
             [](Risk& risk, In z, In alpha, Out weight, int n_threads) {

@@ -31,15 +31,31 @@ LinePoint Risk::line(const double* z, const double* direction, double t, int n_t
     in_blocks(size_, n_threads, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) point_[i] = z[i] + t * direction[i];
     });
-    const double delta = evaluate(point_.data(), alpha_.data(), n_threads);
+    delta_ = evaluate(point_.data(), alpha_.data(), n_threads);
     std::vector<LinePoint> sums(size_ / block_length + 1, {0.0, 0.0});
     in_blocks(size_, n_threads, [&](std::size_t block, std::size_t begin, std::size_t end) {
         const double* alpha = alpha_.data() + begin;
         sums[block] = {dot(alpha, point_.data() + begin, end - begin), dot(alpha, direction + begin, end - begin)};
     });
-    LinePoint total{delta, 0.0};
+    LinePoint total{delta_, 0.0};
     for (const auto& [value, slope] : sums) total = {total.value + value, total.slope + slope};
+    value_ = total.value;
     return total;
+}
+
+double Risk::last(double* alpha) const {
+    std::copy(alpha_.begin(), alpha_.end(), alpha);
+    return delta_;
+}
+
+LinePoint Risk::turn(const double* direction, int n_threads) const {
+    std::vector<double> sums(alpha_.size() / block_length + 1, 0.0);
+    in_blocks(alpha_.size(), n_threads, [&](std::size_t block, std::size_t begin, std::size_t end) {
+        sums[block] = dot(alpha_.data() + begin, direction + begin, end - begin);
+    });
+    double slope = 0.0;
+    for (const double sum : sums) slope += sum;
+    return {value_, slope};
 }
 
 void Risk::curvature(const double* z, const double* alpha, double* weight, int n_threads) {

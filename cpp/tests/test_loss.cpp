@@ -305,6 +305,26 @@ TEST(very_long_lists_do_not_depend_on_the_threads) {
     }
 }
 
+TEST(a_line_keeps_what_was_found_last) {
+    std::mt19937_64 rng(10);
+    for (const std::size_t n : {3, 40, 200'000}) {
+        ListRisk risk(std::make_unique<StaircaseLoss<ApGain>>(), {0, n}, {1 + n / 5});
+        const Scores z = draw(rng, n, 0), step = draw(rng, n, 0), other = draw(rng, n, 0);
+        for (const double t : {0.0, 0.7}) {
+            Scores point(n), alpha(n), expected(n);
+            for (std::size_t i = 0; i < n; ++i) point[i] = z[i] + t * step[i];
+            const LinePoint here = risk.line(z.data(), step.data(), t, 2);
+            const double delta = risk.last(alpha.data());
+            const LinePoint turned = risk.turn(other.data(), 2);
+            CHECK(check::near(delta, risk.evaluate(point.data(), expected.data(), 1), 1e-12));
+            for (std::size_t i = 0; i < n; ++i) CHECK(check::near(alpha[i], expected[i], 1e-12));
+            CHECK(turned.value == here.value);
+            CHECK(risk.turn(other.data(), 1).slope == turned.slope);
+            CHECK(check::near(turned.slope, risk.line(point.data(), other.data(), 0.0, 1).slope, 1e-12));
+        }
+    }
+}
+
 TEST(rows_and_compact_order) {
     std::mt19937_64 rng(9);
     for (const std::size_t n : {1, 7, 300'000}) {

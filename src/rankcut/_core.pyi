@@ -111,7 +111,19 @@ class Risk:
         """
 
     def line(self, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], t: float, n_threads: int = 1) -> tuple[float, float]:
-        """Value and slope of the risk at z + t * direction."""
+        """
+        Value and slope of the risk at z + t * direction. The weights there are kept until the next call.
+        """
+
+    def last(self, alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> float:
+        """
+        What `evaluate` would give at the point that `line` was last asked for.
+        """
+
+    def turn(self, direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[float, float]:
+        """
+        Value and slope at the beginning of a line from the point that `line` was last asked for.
+        """
 
     def curvature(self, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int = 1) -> None:
         """

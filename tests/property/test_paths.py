@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from rankcut import RankSVM, RankSVMCV, losses, metrics
 from rankcut.designs import make_design
+from rankcut.models import LinearRisk
 from rankcut.solvers import Problem, Status, minimise_together
 from rankcut.solvers.together import footprint
 
@@ -243,6 +244,59 @@ def test_threads_do_not_matter(grid: Grid) -> None:
         np.testing.assert_array_equal(first.cv_scores_, other.cv_scores_)
         np.testing.assert_array_equal(first.intercept_, other.intercept_)
         assert first.n_passes_ == other.n_passes_
+
+
+@pytest.mark.parametrize("loss", ["ap", "auc", "hinge", "precision@3"])
+def test_what_a_line_search_found_is_what_would_be_computed_again(
+    rng: np.random.Generator, loss: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search leaves its last weights to the cut and to the next line, if they are of the right point."""
+    leave = LinearRisk.leave
+    cuts, starts, again = [0], [0], [0]
+
+    def weights(risk: Any, line: Any, t: float) -> tuple[float, np.ndarray]:
+        z = np.ascontiguousarray(line.origin + t * line.direction)
+        alpha = np.empty(len(z))
+        return risk._risk.evaluate(z, alpha), alpha
+
+    def checked(self: Any, line: Any, best: float, cut: float) -> Any:
+        found = leave(self, line, best, cut)
+        if found is None:
+            again[0] += 1
+        else:
+            cuts[0] += 1
+            offset, alpha = weights(self, line, cut)
+            assert found[0] == pytest.approx(offset, rel=1e-9, abs=1e-12)
+            np.testing.assert_allclose(found[1], self._lists.scatter(alpha), rtol=1e-9, atol=1e-12)
+        if self._start_known:
+            starts[0] += 1
+            kept = np.empty(len(line.origin))
+            offset, alpha = weights(self, line, best)
+            assert self._risk.last(kept) == pytest.approx(offset, rel=1e-9, abs=1e-12)
+            np.testing.assert_allclose(kept, alpha, rtol=1e-9, atol=1e-12)
+        return found
+
+    def line(self: Any, start: Any, direction: Any) -> Any:
+        made = plain(self, start, direction)
+        made.origin, made.direction = (
+            start[: self._size].copy(),
+            direction[: self._size].copy(),
+        )  # the solver's change
+        return made
+
+    plain = LinearRisk.line
+    monkeypatch.setattr(LinearRisk, "line", line)
+    monkeypatch.setattr(LinearRisk, "leave", checked)
+    X = rng.normal(size=(300, 8))
+    y = (X @ rng.normal(size=8) + 2 * rng.normal(size=300) > 2).astype(int)
+    models = [RankSVM(C, loss=loss, tol=1e-5).fit(X, y) for C in (1.0, 100.0, 1e4)]
+    assert min(cuts[0], again[0]) > 5
+    assert starts[0] > 5 or loss == "precision@3"
+    monkeypatch.setattr(LinearRisk, "leave", lambda *_: None)
+    for model in models:
+        plainly = RankSVM(model.C, loss=loss, tol=1e-5).fit(X, y)
+        assert model.objective_ == pytest.approx(plainly.objective_, rel=2e-5)
+        assert model.status_ is plainly.status_ is Status.CONVERGED
 
 
 # --- the driver itself, on a risk that needs no data ----------------------------------------------------------

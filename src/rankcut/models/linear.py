@@ -41,6 +41,7 @@ class LinearRisk:
         self._order: NDArray[Any] = np.concatenate((lists.order, *extra)) if extra else lists.order
         self._size = lists.size
         self._trained = lists.size + (len(easy.rows) if easy else 0)
+        self._start_known = False  # whether the next line starts where the risk was last evaluated
 
     def prepare(self, raw: Floats) -> Floats:
         prepared = np.empty(len(self._order))
@@ -65,7 +66,17 @@ class LinearRisk:
         limit = float("inf")
         if self._easy is not None:
             limit = self._easy.reach(start[self._size : self._trained], direction[self._size : self._trained])
-        return _ScoreLine(self._risk, start[: self._size], direction[: self._size], limit, self._threads)
+        known, self._start_known = self._start_known, False
+        return _ScoreLine(
+            self._risk, start[: self._size], direction[: self._size], limit, self._threads, known
+        )
+
+    def leave(self, line: _ScoreLine, best: float, cut: float) -> tuple[float, Floats] | None:
+        self._start_known = line.last == best
+        if line.last != cut:
+            return None
+        alpha = np.empty(self._size)
+        return self._risk.last(alpha), self._lists.scatter(alpha, self._threads)
 
     def cut(self, point: Floats) -> tuple[float, Floats]:
         alpha = np.empty(self._size)
@@ -124,13 +135,25 @@ def thin(weights: Floats, relevant: NDArray[np.bool_], enough: int) -> None:
 
 class _ScoreLine:
     def __init__(
-        self, risk: _core.Risk | NoRisk, start: Floats, direction: Floats, limit: float, n_threads: int
+        self,
+        risk: _core.Risk | NoRisk,
+        start: Floats,
+        direction: Floats,
+        limit: float,
+        n_threads: int,
+        start_known: bool,
     ) -> None:
         self.limit = limit
+        self.last = 0.0 if start_known else float("nan")  # the point that the risk keeps the weights of
         self._risk, self._start, self._direction, self._threads = risk, start, direction, n_threads
 
     def __call__(self, t: float) -> tuple[float, float]:
-        return self._risk.line(self._start, self._direction, t, self._threads)
+        if t == self.last == 0.0:
+            return self._risk.turn(self._direction, self._threads)
+        self.last = float("nan")  # an interrupt may come in between
+        found = self._risk.line(self._start, self._direction, t, self._threads)
+        self.last = t
+        return found
 
 
 class NoRisk:
@@ -143,6 +166,13 @@ class NoRisk:
 
     def line(self, z: Floats, direction: Floats, t: float, n_threads: int = 1) -> tuple[float, float]:
         return 0.0, 0.0
+
+    def turn(self, direction: Floats, n_threads: int = 1) -> tuple[float, float]:
+        return 0.0, 0.0
+
+    def last(self, alpha: Floats) -> float:
+        alpha[:] = 0.0
+        return 0.0
 
     def curvature(self, z: Floats, alpha: Floats, weight: Floats, n_threads: int = 1) -> None:
         weight[:] = 0.0

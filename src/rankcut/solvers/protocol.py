@@ -71,6 +71,15 @@ class RawRisk(Protocol):
         ...
 
 
+class KeepingRisk(RawRisk, Protocol):
+    """A risk that keeps what it computed at the point of a line that it was last asked for."""
+
+    def leave(self, line: Any, best: float, cut: float, /) -> tuple[float, Floats] | None:
+        """The line has been searched: the next one starts at its point `best`. The cut at its point `cut`, if
+        that need not be computed again."""
+        ...
+
+
 class Shift(NamedTuple):
     """How freezing anew changes the cuts that there are: a cut with these weights at the seats gains
     Σ_k factors_k · weights[seats_k] · X[rows_k] in its gradient, and stays valid."""

@@ -24,7 +24,7 @@ from rankcut.solvers.bundle import Bundle
 from rankcut.solvers.cccp import Refrozen, Rounds
 from rankcut.solvers.metric import NEAREST, Price
 from rankcut.solvers.minimise import solution
-from rankcut.solvers.protocol import Curvature, Floats, FreezingRisk, RawRisk, Shift
+from rankcut.solvers.protocol import Curvature, Floats, FreezingRisk, KeepingRisk, RawRisk, Shift
 from rankcut.solvers.solution import Record, Solution
 
 WIDEST_METRIC = 2048  # columns: a Hessian takes d² numbers and d³ operations
@@ -108,6 +108,7 @@ class _Run:
             rounds=self._freezing is not None,
             n_seats=self._freezing.n_seats if self._freezing else 0,
         )
+        self._keeping: KeepingRisk | None = self.risk if hasattr(self.risk, "leave") else None  # type: ignore[assignment]
         self._rounds = Rounds(self.bundle, self._freeze, max_rounds) if self._freezing else None
         self.history: list[Record] = []
         self.best: Any = None
@@ -154,12 +155,13 @@ class _Run:
             self.bundle.tell_hard(hard.offset, hard.weights @ self.design.rows(hard.rows))
         step = target
         step -= self.best
-        t = self.bundle.search(self.risk.line(self.best, step))
+        line = self.risk.line(self.best, step)
+        t = self.bundle.search(line)
         point = self.best + t * step
         if self.bundle.moved > 0:  # at once: an interrupt during the cut must find both at the same point
             step *= self.bundle.moved
             self.best += step
-        return self._cut_at(point)
+        return self._cut_at(point, self._keeping.leave(line, self.bundle.moved, t) if self._keeping else None)
 
     def tell(self, gradient: Floats, sharing: int) -> None:
         seats = self._freezing.seats(self._weights) if self._freezing and self._weights is not None else None
@@ -195,8 +197,8 @@ class _Run:
     def _risk_at_best(self) -> float:
         return self.risk.line(self.best, self.best)(0.0)[0]
 
-    def _cut_at(self, point: Any) -> Floats:
-        self._offset, weights = self.risk.cut(point)
+    def _cut_at(self, point: Any, found: tuple[float, Floats] | None = None) -> Floats:
+        self._offset, weights = found or self.risk.cut(point)
         self._point, self._weights = point, weights
         return weights
 

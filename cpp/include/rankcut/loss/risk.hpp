@@ -32,8 +32,12 @@ class Risk {
     virtual void curvature(const double* z, const double* alpha, double* weight, int n_threads);
     // The intercept that belongs to the last evaluation, for risks that choose one.
     virtual double shift() const { return 0.0; }
-    // Value and slope of t ↦ R(z + t·direction).
+    // Value and slope of t ↦ R(z + t·direction). What was found there is kept until the next call:
     LinePoint line(const double* z, const double* direction, double t, int n_threads);
+    // … α and Δ, as `evaluate` would give them there,
+    double last(double* alpha) const;
+    // … and value and slope at the beginning of another line that starts there.
+    LinePoint turn(const double* direction, int n_threads) const;
 
   protected:
     // One class of one list, in compact order.
@@ -45,6 +49,7 @@ class Risk {
   private:
     std::size_t size_;
     Buffer<double> point_, alpha_;
+    double delta_ = 0.0, value_ = 0.0;
 };
 
 // The mean over lists of a loss.
