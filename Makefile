@@ -62,7 +62,7 @@ $(VENV)/.built-with: $(BASE) pyproject.toml
 # The stamp's time is the start's, so that what is edited during a build is built again.
 $(VENV)/.installed: $(VENV)/.built-with $(SOURCES)
 	touch $@.started
-	PATH="$(BIN):$$PATH" $(BIN)/python $(PIP) install --no-build-isolation $(INSTALL)/{wheel_tag} .
+	PATH="$(BIN):$$PATH" $(BIN)/python $(PIP) install --no-build-isolation $(INSTALL)/{wheel_tag} '.[cli]'
 	mv $@.started $@
 
 $(VENV)/.tested-with: $(VENV)/.built-with

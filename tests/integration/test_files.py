@@ -296,3 +296,28 @@ def test_what_is_read_can_be_trained_on(frame: pl.DataFrame, tmp_path: Path) -> 
     data = io.read(write(frame, tmp_path / "rows.csv"))
     model = RankSVM(C=10.0).fit(data.X, data.y)
     assert model.dual_gap_ <= 1e-3
+
+
+def test_growing_matrix_is_the_stack_of_its_parts(rng: np.random.Generator) -> None:
+    from rankcut.io.growing import Growing
+
+    for _ in range(300):
+        parts, growing = [], Growing()
+        for _ in range(rng.integers(1, 6)):
+            shape = int(rng.integers(0, 9)), int(rng.integers(1, 9))
+            X = np.where(rng.random(shape) < rng.random(), rng.standard_normal(shape), 0.0)
+            parts.append(X)
+            growing.add(sp.csr_matrix(X) if rng.random() < 0.7 else X)
+        width = max(X.shape[1] for X in parts)
+        expected = np.concatenate([np.pad(X, ((0, 0), (0, width - X.shape[1]))) for X in parts])
+        found = growing.matrix()
+        assert np.array_equal(found.toarray() if sp.issparse(found) else found, expected)
+
+
+def test_far_column_takes_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:1 2:1\n" * 1000 + "0 2147483647:1\n")
+    data = io.read(path)
+    assert sp.issparse(data.X)
+    assert data.X.shape == (1001, 2**31 - 1)
+    assert data.X.nnz == 2001

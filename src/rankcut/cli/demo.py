@@ -2,85 +2,85 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from rankcut.cli import exits
-from rankcut.cli.output import show, written_whole
+from rankcut.cli.options import Config, Json, Quiet, Seed, shared
+from rankcut.cli.output import show
 from rankcut.cli.progress import Progress
 from rankcut.data.demo import Demo, demo_names, load_demo
 from rankcut.errors import InputError
+from rankcut.io.atomic import written_whole
 
 if TYPE_CHECKING:
     from rankcut.report import Comparison
 
 DEFAULT_PAGE = Path("rankcut-demo.html")
-DESCRIPTION = """\
-Train LinearSVC and RankSVM side by side on real data that comes with the package, by
-cross-validation, and show the average precision on the rows that were left out, the seconds
-that training took, and whether the difference could be chance. Takes less than a minute."""
+NAMES = f"any of {', '.join(demo_names())}; all if none is named"
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Describe the command to argparse."""
-    names = ", ".join(demo_names())
-    parser = commands.add_parser(
-        "demo",
-        help="RankSVM beside LinearSVC on real data",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("data", nargs="*", metavar="DATA", help=f"any of {names}; all if none is named")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        default=DEFAULT_PAGE,
-        metavar="FILE",
-        help=f"the page (default {DEFAULT_PAGE})",
-    )
-    parser.add_argument("--json", action="store_true", help="JSON instead of tables, on standard output")
-    parser.add_argument("--folds", type=_at_least(2), default=5, metavar="K", help="folds (default 5)")
-    parser.add_argument(
-        "--rows", type=_at_least(1), metavar="N", help="use a random sample of at most N rows of each set"
-    )
-    parser.add_argument(
-        "--seed", type=_at_least(0), default=0, metavar="S", help="seed of the folds (default 0)"
-    )
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
-    parser.set_defaults(run=run)
+@dataclass(frozen=True)
+class Setting:
+    """What `_compare` needs to know."""
+
+    seed: int
+    quiet: bool
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Compare, print, write the page; after Ctrl-C with the folds that are done."""
-    from rankcut.report import Comparison, as_json, as_text, default_methods, page
+@shared
+def demo(
+    data: Annotated[list[str] | None, typer.Argument(metavar="[DATA]...", help=NAMES)] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="the page")] = DEFAULT_PAGE,
+    folds: Annotated[int, typer.Option(min=2, metavar="K", help="folds")] = 5,
+    rows: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="a random sample of at most N rows each")
+    ] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    config: Config = None,
+) -> int:
+    """RankSVM beside LinearSVC on real data.
 
-    data = [load_demo(name) for name in dict.fromkeys(arguments.data or demo_names())]
-    sets = [_sample(each, arguments.rows, arguments.seed) for each in data]
-    methods = default_methods(arguments.seed)
-    comparisons = [Comparison(each, methods, arguments.folds) for each in sets]
-    with written_whole(arguments.output) as file:
-        status = _compare(comparisons, arguments)
+    Trains both side by side on data that comes with the package, by cross-validation, and shows the average precision
+    on the rows that were left out, the seconds that training took, and whether the difference could be chance. Takes
+    less than a minute. After Ctrl-C it shows the folds that are done.
+
+    Examples:
+      rankcut demo
+      rankcut demo digits --folds 10 -o digits.html
+      rankcut demo adult --rows 5000 --json
+    """
+    from rankcut.report import Comparison, as_text, default_methods, page
+    from rankcut.report import as_json as in_json
+
+    chosen = [load_demo(name) for name in dict.fromkeys(data or demo_names())]
+    sets = [_sample(each, rows, seed) for each in chosen]
+    methods = default_methods(seed)
+    comparisons = [Comparison(each, methods, folds) for each in sets]
+    with written_whole(output) as file:
+        status = _compare(comparisons, Setting(seed, quiet))
         file.write(page(comparisons))
-    show(as_json(comparisons) if arguments.json else "\n" + as_text(comparisons))
-    if not arguments.quiet:
-        print(f"Curves and folds: {arguments.output}", file=sys.stderr)
+    show(in_json(comparisons) if as_json else "\n" + as_text(comparisons))
+    if not quiet:
+        print(f"Curves and folds: {output}", file=sys.stderr)
     return status
 
 
-def _compare(comparisons: list[Comparison], arguments: argparse.Namespace) -> int:
+def _compare(comparisons: list[Comparison], setting: Setting) -> int:
     from rankcut.report.comparison import compare, n_fits
 
     total = sum(n_fits(each.methods, each.n_folds) for each in comparisons)
-    progress = Progress(total, quiet=arguments.quiet)
+    progress = Progress(total, quiet=setting.quiet)
     try:
         for each in comparisons:
             progress.label = each.data.name
-            for outcomes in compare(each, seed=arguments.seed, progress=progress.step):
+            for outcomes in compare(each, seed=setting.seed, progress=progress.step):
                 progress.note(_line(each, outcomes))
         return exits.DONE
     except KeyboardInterrupt:
@@ -112,12 +112,4 @@ def _sample(data: Demo, rows: int | None, seed: int) -> Demo:
     return replace(data, X=data.X[chosen], y=data.y[chosen], is_test=None)
 
 
-def _at_least(least: int) -> Any:
-    def number(text: str) -> int:
-        value = int(text)
-        if value < least:
-            raise argparse.ArgumentTypeError(f"came as {value}; take at least {least}")
-        return value
-
-    number.__name__ = "whole number"
-    return number
+COMMANDS = (demo,)

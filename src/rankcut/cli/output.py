@@ -1,33 +1,16 @@
-"""Files that appear whole or not at all, and text that any terminal can show."""
+"""What goes to standard output: tables, text that any terminal can show, and JSON."""
 
 from __future__ import annotations
 
-import contextlib
-import os
+import json
+import math
 import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TextIO
+from collections.abc import Sequence
+from typing import Any
 
-PLAIN = str.maketrans({"±": "+/-", "–": "-", "−": "-", "²": "^2", "’": "'", "≤": "<="})
+import numpy as np
 
-
-@contextlib.contextmanager
-def written_whole(path: Path) -> Iterator[TextIO]:
-    """Open a file beside `path` that takes its place when the block ends well. Opened at once, so that a path
-    that cannot be written to fails before any work is done."""
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():  # a device or a pipe; of a folder this says what is wrong
-        with target.open("w", encoding="utf-8") as file:
-            yield file
-        return
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with part.open("x", encoding="utf-8") as file:
-            yield file
-        os.replace(part, target)
-    finally:
-        part.unlink(missing_ok=True)
+PLAIN = str.maketrans({"±": "+/-", "–": "-", "−": "-", "²": "^2", "’": "'", "≤": "<=", "…": "..."})
 
 
 def show(text: str) -> None:
@@ -39,3 +22,47 @@ def show(text: str) -> None:
         text = text.translate(PLAIN).encode(encoding, "replace").decode(encoding)
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def show_json(document: Any) -> None:
+    """One JSON document; numbers that are not finite become null."""
+    show(json.dumps(finite(document), indent=2, allow_nan=False) + "\n")
+
+
+def finite(value: Any) -> Any:
+    """The value in types that JSON has."""
+    if isinstance(value, dict):
+        return {str(key): finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(each) for each in value]
+    if isinstance(value, np.ndarray):
+        return finite(value.tolist())
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, bool | int | float | str | None) else str(value)
+
+
+def show_table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
+    """The first column to the left, the others to the right; with lines on a terminal, plain elsewhere."""
+    if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(title=title or None, title_justify="left")
+        for i, head in enumerate(heads):
+            table.add_column(head, justify="right" if i else "left")
+        for row in rows:
+            table.add_row(*row)
+        Console().print(table, markup=False)
+        return
+    lines = [list(heads), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    drawn = [
+        "  ".join(
+            [line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))]
+        ).rstrip()
+        for line in lines
+    ]
+    show("\n".join(([title, ""] if title else []) + drawn) + "\n")

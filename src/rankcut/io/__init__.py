@@ -3,7 +3,7 @@
 from rankcut.errors import FileError
 from rankcut.io.dataset import Dataset
 from rankcut.io.onnx import export
-from rankcut.io.read import read, stream
+from rankcut.io.read import format_of, read, stream
 from rankcut.io.store import describe, load, save
 
-__all__ = ["Dataset", "FileError", "describe", "export", "load", "read", "save", "stream"]
+__all__ = ["Dataset", "FileError", "describe", "export", "format_of", "load", "read", "save", "stream"]

@@ -16,20 +16,25 @@ import numpy as np
 from rankcut.errors import FileError, InputError
 from rankcut.extras import need
 from rankcut.io.columns import Columns, Table
-from rankcut.io.source import Lines, blocks
+from rankcut.io.source import Lines, Share, blocks, nobody
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 BLANK_LINES = re.compile(rb"^\r?\n", re.MULTILINE)
 
 
 def csv_tables(
-    path: str | os.PathLike[str], columns: Columns, *, separator: str = ",", dtype: Any = np.float64
+    path: str | os.PathLike[str],
+    columns: Columns,
+    *,
+    separator: str = ",",
+    dtype: Any = np.float64,
+    progress: Share = nobody,
 ) -> Iterator[Table]:
     """A table for each block; the first line names the columns."""
     polars = need("polars", "io", "to read CSV")
     if len(separator) != 1 or separator in '"\r\n' or ord(separator) > 127:
         raise InputError(f"separator: came as {separator!r}; pass one ASCII character, as ',' or '\\t'")
-    rest = blocks(path, quotes=True)
+    rest = blocks(path, quotes=True, progress=progress)
     first = next(rest, None)
     if first is None:
         raise FileError(path, "empty; its first line has to name the columns")
@@ -56,7 +61,7 @@ def csv_tables(
         if not np.isfinite(X).all() or any(frame[name].null_count() for name in used):
             _explain(path, lines, names, separator, chosen, used, "a value is missing or not finite")
         held = {role: np.asarray(frame[name].to_list(), dtype=str) for role, name in roles.items()}
-        yield Table(X.astype(dtype, copy=False), held, tuple(chosen))
+        yield Table(np.ascontiguousarray(X, dtype), held, tuple(chosen))
 
 
 def _header(path: Any, lines: Lines, separator: str) -> tuple[list[str], Lines]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rankcut.errors import InputError
+from rankcut.errors import FileError, InputError
+from rankcut.io.growing import Growing
 
 PER_ROW = ("y", "qid", "bag", "known", "id")
 
@@ -79,6 +80,12 @@ class Dataset:
         names = (field.name for field in fields(self) if field.name != "source")
         return tuple(name for name in names if getattr(self, name) is not None)
 
+    def rows(self, index: Any) -> Dataset:
+        """Some of the rows; edges do not survive that."""
+        held = {name: getattr(self, name) for name in PER_ROW}
+        parts: dict[str, Any] = {name: None if each is None else each[index] for name, each in held.items()}
+        return replace(self, X=self.X[index], edges=None, edge_features=None, **parts)
+
     def __len__(self) -> int:
         return self.n_rows
 
@@ -90,61 +97,19 @@ class Dataset:
         )
 
 
-def combine(parts: Iterator[Dataset], *, n_features: int | None = None) -> Dataset:
-    """The parts of one file, one below the other. Each is freed once it is copied, so that memory is little more
-    than that of the result."""
-    blocks = list(parts)
-    if not blocks:
-        raise InputError("data: came without a row; give a file with rows")
-    width = max([block.n_features for block in blocks] + [n_features or 0])
-    columns: dict[str, Any] = {name: _column([getattr(block, name) for block in blocks]) for name in PER_ROW}
-    names, source = blocks[0].feature_names, blocks[0].source
-    matrices = [block.X for block in blocks]
-    blocks.clear()
-    return Dataset(_stack(matrices, width), **columns, feature_names=names, source=source)
-
-
-def _column(parts: Sequence[Any]) -> NDArray[Any] | None:
-    return None if parts[0] is None else np.concatenate(parts)
-
-
-def _stack(matrices: list[Any], width: int) -> Any:
-    """One matrix, dense if that takes less memory."""
-    n = sum(X.shape[0] for X in matrices)
-    dtype = np.result_type(*{X.dtype for X in matrices})
-    entries = sum(X.nnz if sp.issparse(X) else X.size for X in matrices)
-    if not sp.issparse(matrices[0]) or n * width * dtype.itemsize <= entries * (dtype.itemsize + 4):
-        return _dense(matrices, np.zeros((n, width), dtype))
-    indptr = np.concatenate(([0], np.cumsum(np.concatenate([np.diff(X.indptr) for X in matrices]))))
-    data, indices = np.empty(entries, dtype), np.empty(entries, np.int32)
-    at = 0
-    for i, X in enumerate(matrices):
-        data[at : at + X.nnz], indices[at : at + X.nnz] = X.data, X.indices
-        at += X.nnz
-        matrices[i] = None
-        del X
-    return sp.csr_matrix((data, indices, _narrow(indptr)), shape=(n, width))
-
-
-def _dense(matrices: list[Any], dense: NDArray[Any]) -> NDArray[Any]:
-    at = 0
-    for i, X in enumerate(matrices):
-        rows = slice(at, at + X.shape[0])
-        if sp.issparse(X):
-            X.toarray(out=dense[rows, : X.shape[1]]) if X.shape[1] == dense.shape[1] else _fill(
-                dense[rows], X
-            )
-        else:
-            dense[rows] = X
-        at += X.shape[0]
-        matrices[i] = None
-        del X
-    return dense
-
-
-def _fill(part: NDArray[Any], X: Any) -> None:
-    part[:, : X.shape[1]] = X.toarray()
-
-
-def _narrow(indptr: NDArray[np.int64]) -> NDArray[np.integer[Any]]:
-    return indptr.astype(np.int32) if indptr[-1] < 2**31 else indptr
+def combine(parts: Iterator[Dataset], source: object) -> Dataset:
+    """The parts of one file, one below the other; X is dense where that takes less memory."""
+    X = Growing()
+    columns: dict[str, list[Any]] = {name: [] for name in PER_ROW}
+    names: tuple[str, ...] | None = None
+    for part in parts:
+        X.add(part.X)
+        names = part.feature_names
+        for name, values in columns.items():
+            values.append(getattr(part, name))
+    if not columns["y"]:
+        raise FileError(source, "without a row; give a file with rows")
+    held: dict[str, Any] = {
+        name: None if values[0] is None else np.concatenate(values) for name, values in columns.items()
+    }
+    return Dataset(X.matrix(), **held, feature_names=names, source=str(source))

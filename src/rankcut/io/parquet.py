@@ -13,18 +13,22 @@ from numpy.typing import NDArray
 from rankcut.errors import FileError, InputError
 from rankcut.extras import need
 from rankcut.io.columns import Columns, Table
+from rankcut.io.source import Share, nobody
 
 BATCH = 32 * 2**20  # bytes of features
 END = b"PAR1"
 
 
-def parquet_tables(path: str | os.PathLike[str], columns: Columns, *, dtype: Any = None) -> Iterator[Table]:
+def parquet_tables(
+    path: str | os.PathLike[str], columns: Columns, *, dtype: Any = None, progress: Share = nobody
+) -> Iterator[Table]:
     """A table for each batch of rows. Features stay float32 if all of them fit in it exactly."""
     polars = need("polars", "io", "to read Parquet")
     _check_ends(path)
     with _teaching(path, polars):
         scan = polars.scan_parquet(path, glob=False)
         schema = scan.collect_schema()
+        total = scan.select(polars.len()).collect().item()
     try:
         roles = columns.roles(list(schema))
         chosen = columns.choose(list(schema), roles)
@@ -57,7 +61,8 @@ def parquet_tables(path: str | os.PathLike[str], columns: Columns, *, dtype: Any
         _check(path, X, chosen, at)
         held = {role: _column(path, held[role], name, at) for role, name in roles.items()}
         at += len(X)
-        yield Table(X, held, tuple(chosen))
+        progress(at / max(1, total))
+        yield Table(np.ascontiguousarray(X), held, tuple(chosen))
 
 
 def _check_ends(path: Any) -> None:

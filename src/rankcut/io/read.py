@@ -12,10 +12,11 @@ import numpy as np
 
 from rankcut.arguments import whole
 from rankcut.errors import FileError, InputError
-from rankcut.io.columns import Columns, Table, tidy
+from rankcut.io.columns import Columns, Table, marks, tidy
 from rankcut.io.dataset import Dataset, combine
 from rankcut.io.edges import with_edges
 from rankcut.io.npz import read_npz
+from rankcut.io.source import Share, nobody
 from rankcut.io.svmlight import svmlight_parts
 from rankcut.io.tables import tables_of
 
@@ -48,23 +49,17 @@ def read(path: Path_, *, edges: Path_ | None = None, edges_by: str = "row", **op
     edges : a file with edges, as columns source and target, or an array edges
     edges_by : "row" if edges name rows by number from 0, "id" if by id
     n_jobs : threads that parse; None, all cores
+    progress : is called with the share of the file that has been read
     """
     format, columns, rest = _checked(path, **options)
     if format == "npz":
         data = read_npz(path, columns, dtype=rest["dtype"])
     else:
         parts = _parts(path, format, columns, **rest)
-        try:
-            data = combine(parts)
-        except FileError:
-            raise
-        except InputError as error:
-            raise FileError(path, str(error)) from error
-        data = replace(
-            data, **{name: _tidied(path, data, name) for name in ("y", "qid", "bag", "known", "id")}
-        )
+        data = combine(parts, path)
+        data = replace(data, **{name: _tidied(data, name) for name in ("y", "qid", "bag", "id")})
     if edges is not None:
-        data = with_edges(data, edges, _format(edges, None), edges_by)
+        data = with_edges(data, edges, format_of(edges, None), edges_by)
     return data
 
 
@@ -75,7 +70,8 @@ def stream(path: Path_, **options: Any) -> Iterator[Dataset]:
     if format == "npz":
         yield read_npz(path, columns, dtype=rest["dtype"])
     else:
-        yield from _parts(path, format, columns, **rest)
+        for part in _parts(path, format, columns, **rest):
+            yield combine(iter([part]), path)  # dense where `read` makes it so
 
 
 def _checked(
@@ -94,6 +90,7 @@ def _checked(
     separator: str | None = None,
     dtype: Any = None,
     n_jobs: int | None = None,
+    progress: Share = nobody,
 ) -> tuple[str, Columns, dict[str, Any]]:
     if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
         raise InputError(f"dtype: came as {dtype!r}; pass 'float32' or 'float64'")
@@ -106,17 +103,18 @@ def _checked(
         raise InputError(f"path: {path} is a folder; pass a file")
     asked = {"label": label, "qid": qid, "bag": bag, "known": known, "id": id}
     given = {role: name for role, name in asked.items() if name is not None}
-    format = _format(path, format)
+    format = format_of(path, format)
     if format == "svmlight":
         unnamed = [*(given.keys() - {"id"}), *(n for n, v in (("features", features), ("drop", drop)) if v)]
         if unnamed:
             raise InputError(f"{sorted(unnamed)[0]}: names a column, but svmlight files have none")
     columns = Columns(given, features, tuple(drop or ()))
     rest = {"n_features": n_features, "zero_based": zero_based, "separator": separator, "dtype": dtype}
-    return format, columns, {**rest, "n_jobs": n_jobs}
+    return format, columns, {**rest, "n_jobs": n_jobs, "progress": progress}
 
 
-def _format(path: Path_, format: str | None) -> str:
+def format_of(path: Path_, format: str | None = None) -> str:
+    """The format asked for, or that of the file's name."""
     if format is not None:
         if format not in FORMATS:
             raise InputError(f"format: came as {format!r}; pass one of {', '.join(FORMATS)}")
@@ -142,6 +140,7 @@ def _parts(
     separator: str | None,
     dtype: Any,
     n_jobs: int | None,
+    progress: Share,
 ) -> Iterator[Dataset]:
     if format == "svmlight":
         yield from svmlight_parts(
@@ -151,9 +150,10 @@ def _parts(
             zero_based=zero_based,
             dtype=dtype or np.float64,
             n_threads=n_jobs if n_jobs and n_jobs > 0 else os.cpu_count() or 1,
+            progress=progress,
         )
         return
-    for table in tables_of(path, columns, format, separator=separator, dtype=dtype):
+    for table in tables_of(path, columns, format, separator=separator, dtype=dtype, progress=progress):
         if not table.names:
             raise FileError(path, "no column is left for features")
         yield _dataset(table, path)
@@ -161,12 +161,14 @@ def _parts(
 
 def _dataset(table: Table, path: Path_) -> Dataset:
     held = {"y" if role == "label" else role: values for role, values in table.held.items()}
+    if "known" in held:
+        try:
+            held["known"] = marks(held["known"])
+        except InputError as error:
+            raise FileError(path, str(error)) from error
     return Dataset(table.X, **held, feature_names=table.names, source=os.fspath(path))
 
 
-def _tidied(path: Path_, data: Dataset, name: str) -> Any:
+def _tidied(data: Dataset, name: str) -> Any:
     values = getattr(data, name)
-    try:
-        return None if values is None else tidy(values, "label" if name == "y" else name)
-    except InputError as error:
-        raise FileError(path, str(error)) from error
+    return None if values is None else tidy(values, "label" if name == "y" else name)

@@ -86,6 +86,15 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[st
     return arrays, metadata
 
 
+def is_ours(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as our model files do."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(8 + len(START))[8:] == START
+    except OSError as error:
+        raise InputError(f"path: {error.strerror or error}: {path}") from error
+
+
 def _content(path: str | os.PathLike[str]) -> bytearray:
     """The file, if its size is what its header says: nothing larger is ever read."""
     try:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gzip
 import os
+import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -16,6 +17,13 @@ BLOCK = 8 * 2**20
 LONGEST_LINE = 128 * 2**20
 GZIP = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
+
+
+Share = Callable[[float], object]
+
+
+def nobody(share: float) -> None:
+    """Progress that nobody watches."""
 
 
 class Lines(NamedTuple):
@@ -37,11 +45,14 @@ def open_bytes(path: str | os.PathLike[str]) -> BinaryIO:
         raise InputError(f"path: {error.strerror or error}: {path}") from error
 
 
-def blocks(path: str | os.PathLike[str], *, quotes: bool = False, size: int = BLOCK) -> Iterator[Lines]:
-    """The file in blocks of about `size` bytes, cut behind a line feed; with `quotes`, never within a quoted field."""
+def blocks(
+    path: str | os.PathLike[str], *, quotes: bool = False, size: int = BLOCK, progress: Share = nobody
+) -> Iterator[Lines]:
+    """The file in blocks of about `size` bytes, cut behind a line feed; with `quotes`, never within a quoted field.
+    `progress` is told which share of the file has been read."""
     rest, first = b"", 1
     with open_bytes(path) as file:
-        for chunk in _chunks(path, file, size):
+        for chunk in _chunks(path, file, size, progress):
             text = rest + chunk if rest else chunk
             end = _last_line_end(text, quotes)
             if end == 0 and len(text) > LONGEST_LINE:
@@ -57,8 +68,8 @@ def blocks(path: str | os.PathLike[str], *, quotes: bool = False, size: int = BL
         yield Lines(rest, first)
 
 
-def _chunks(path: str | os.PathLike[str], file: BinaryIO, size: int) -> Iterator[bytes]:
-    start = True
+def _chunks(path: str | os.PathLike[str], file: BinaryIO, size: int, progress: Share) -> Iterator[bytes]:
+    start, total = True, _size(file)
     while True:
         try:
             chunk = file.read(size)
@@ -70,6 +81,14 @@ def _chunks(path: str | os.PathLike[str], file: BinaryIO, size: int) -> Iterator
             return
         yield chunk.removeprefix(BOM) if start else chunk
         start = False
+        if total:
+            progress(os.lseek(file.fileno(), 0, os.SEEK_CUR) / total)
+
+
+def _size(file: BinaryIO) -> int:
+    """Bytes on the disk, compressed or not; 0 if nobody knows, as of a pipe."""
+    status = os.fstat(file.fileno())
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
 def _last_line_end(text: bytes, quotes: bool) -> int:

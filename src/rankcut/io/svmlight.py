@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rankcut import _core
 from rankcut.errors import FileError
 from rankcut.io.dataset import Dataset
-from rankcut.io.source import Lines, blocks
+from rankcut.io.source import Lines, Share, blocks, nobody
 
 LARGEST = 2**31 - 1
 
@@ -29,6 +29,7 @@ def svmlight_parts(
     zero_based: bool = False,
     dtype: Any = np.float64,
     n_threads: int = 1,
+    progress: Share = nobody,
 ) -> Iterator[Dataset]:
     """A data set for each block with rows. `id`: "comment" takes a row's comment as its name, any other word the
     value after it in the comment, as `docid` of `#docid = GX1`."""
@@ -39,7 +40,7 @@ def svmlight_parts(
 
     queried: bool | None = None
     with ThreadPoolExecutor(n_threads) as pool:
-        for lines, found in _ahead(pool, parse, blocks(path), n_threads):
+        for lines, found in _ahead(pool, parse, blocks(path, progress=progress), n_threads):
             if len(found) == 3:
                 line, column, what = found
                 raise FileError(path, what, lines.first + line - 1, column)

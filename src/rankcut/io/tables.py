@@ -10,6 +10,7 @@ from rankcut.errors import InputError
 from rankcut.io.columns import Columns, Table
 from rankcut.io.csv import csv_tables
 from rankcut.io.parquet import parquet_tables
+from rankcut.io.source import Share, nobody
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 
@@ -21,10 +22,12 @@ def tables_of(
     *,
     separator: str | None = None,
     dtype: Any = None,
+    progress: Share = nobody,
 ) -> Iterator[Table]:
     """A table for each part of a CSV, TSV or Parquet file."""
     if format == "parquet":
-        return parquet_tables(path, columns, dtype=dtype)
+        return parquet_tables(path, columns, dtype=dtype, progress=progress)
     if format in SEPARATORS:
-        return csv_tables(path, columns, separator=separator or SEPARATORS[format], dtype=dtype or "float64")
+        separator = separator or SEPARATORS[format]
+        return csv_tables(path, columns, separator=separator, dtype=dtype or "float64", progress=progress)
     raise InputError(f"format: {path} is {format}, no table; pass a CSV, TSV or Parquet file")

@@ -1,0 +1,89 @@
+"""Which estimator a data set asks for, and what it gives that estimator: rows or bags."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankcut.errors import InputError
+from rankcut.io import Dataset
+from rankcut.io.store import models
+
+# For each kind of model the estimator, and what a data set has to hold for it.
+KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "rank": ("RankSVM", ()),
+    "bag": ("BagRankSVM", ("bag",)),
+    "preference": ("PreferenceRankSVM", ()),
+}
+CHOOSER = "RankSVMCV"
+
+
+def kinds() -> tuple[str, ...]:
+    """Those that are installed."""
+    return tuple(kind for kind, (name, _) in KINDS.items() if name in models())
+
+
+def kind_for(data: Dataset, asked: str) -> str:
+    """The kind asked for, or with "auto" that of the data."""
+    if asked == "auto":
+        asked = "bag" if data.bag is not None else "rank"
+    if asked not in kinds():
+        raise InputError(f"model: came as {asked!r}; pass one of auto, {', '.join(kinds())}")
+    for part in KINDS[asked][1]:
+        if getattr(data, part) is None:
+            raise InputError(
+                f"model: {asked!r} needs {part}, and {data.source} holds {', '.join(data.holds)} only"
+            )
+    return asked
+
+
+def make(kind: str, options: dict[str, Any], settings: list[str]) -> Any:
+    """The estimator of a kind (or "cv") with the options that are not None, and settings such as "tol=1e-4"."""
+    name = CHOOSER if kind == "cv" else KINDS[kind][0]
+    cls = models()[name]
+    known = signature(cls).parameters
+    chosen = {key: value for key, value in options.items() if value is not None}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise InputError(f"set: came as {setting!r}; pass NAME=VALUE, as tol=1e-4")
+        chosen[key.strip().replace("-", "_")] = value_of(text.strip())
+    for key in chosen:
+        if key not in known:
+            raise InputError(f"{key}: is no parameter of {name}, which has {', '.join(known)}")
+    return cls(**chosen)
+
+
+def value_of(text: str) -> Any:
+    """A number, list or null as JSON has it, else the text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return {"None": None, "True": True, "False": False}.get(text, text)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """`inputs` for fit and decision_function; the others have an entry for each sample, or are None."""
+
+    inputs: Any
+    y: NDArray[Any] | None
+    qid: NDArray[Any] | None
+    id: NDArray[Any] | None
+    known: NDArray[np.int64] | None = None  # number of the annotated instance of each bag, or -1
+
+    def __len__(self) -> int:
+        return int(self.inputs.shape[0])
+
+
+def samples(data: Dataset) -> Samples:
+    """A sample is a row."""
+    for part, of in (("edges", "a graph"), ("bag", "bags")):
+        if getattr(data, part) is not None:
+            raise InputError(f"{part}: no model of this rankcut takes {of}; leave {part} out")
+    return Samples(data.X, data.y, data.qid, data.id)

@@ -1,0 +1,452 @@
+"""The command line from end to end: every command, its JSON against the schemas, exit statuses, Ctrl-C."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import polars as pl
+import pytest
+
+from rankcut import RankSVM, RankSVMCV, io, metrics
+from rankcut.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMANDS = ("fit", "predict", "evaluate", "cv", "inspect", "export", "demo", "doctor")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """train.csv and test.csv with names, rows.svm with queries and grades; the working directory."""
+    rng = np.random.default_rng(5)
+    for name, n in (("train", 200), ("test", 120)):
+        X = rng.standard_normal((n, 4)).round(4)
+        label = (X[:, 0] + 0.5 * rng.standard_normal(n) > 0.8).astype(int)
+        names = [f"{name} {i}" for i in range(n)]
+        features = {f"x{j}": X[:, j] for j in range(4)}
+        pl.DataFrame({"label": label, "id": names, **features}).write_csv(tmp_path / f"{name}.csv")
+    X = rng.standard_normal((150, 3)).round(4)
+    grades = np.digitize(X[:, 0] + 0.4 * rng.standard_normal(150), [0.3, 1.0])
+    rows = [
+        f"{grade} qid:{i // 10} " + " ".join(f"{j}:{v}" for j, v in enumerate(x, 1)) + f" # docid = d{i}"
+        for i, (grade, x) in enumerate(zip(grades, X, strict=True))
+    ]
+    (tmp_path / "rows.svm").write_text("\n".join(rows))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str, status: int = 0) -> str:
+    """What the command writes to standard output."""
+    assert main(list(argv)) == status, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def valid(command: str, document: Any) -> Any:
+    schema = json.loads((ROOT / "docs" / "schemas" / f"{command}.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(document, schema)
+    return document
+
+
+def in_json(capsys: pytest.CaptureFixture[str], *argv: str, status: int = 0) -> Any:
+    out = run(capsys, *argv, "--json", status=status)
+    return valid(argv[0], json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} in JSON")))
+
+
+# --- from a file to a ranking ---------------------------------------------------------------------------------
+
+
+def test_fit_is_ranksvm(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    about = in_json(capsys, "fit", "train.csv", "-o", "m.rankcut", "-C", "10")
+    data = io.read("train.csv")
+    model = RankSVM(C=10.0).fit(data.X, data.y)
+    loaded = io.load("m.rankcut")
+    assert np.array_equal(loaded.coef_, model.coef_)
+    assert loaded.C == 10
+    assert loaded.feature_names_in_.tolist() == ["x0", "x1", "x2", "x3"]
+    assert about["class"] == "RankSVM"
+    assert about["training"]["rows"] == 200
+    assert about["training"]["dual_gap"][0] <= 1e-3
+    assert not about["interrupted"]
+
+
+def test_predict_reads_the_models_features_by_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "fit", "train.csv", "-o", "m.rankcut")
+    expected = io.load("m.rankcut").decision_function(io.read("test.csv").X).tolist()
+    shuffled = pl.read_csv("test.csv").select("x2", "x0", "x3", pl.lit("text").alias("more"), "x1", "id")
+    shuffled.write_csv("other.csv")
+    shuffled.write_parquet("other.parquet")
+    np.savez("other.npz", X=io.read("test.csv").X)
+    for name in ("test.csv", "other.csv", "other.parquet", "other.npz"):
+        out = run(capsys, "predict", "m.rankcut", name)
+        assert [float(line) for line in out.splitlines()] == expected, name
+    run(capsys, "predict", "m.rankcut", "test.csv", "-o", "scores.txt")
+    assert np.array_equal(np.loadtxt("scores.txt"), expected)
+
+
+def test_predict_writes_tables_and_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "fit", "train.csv", "-o", "m.rankcut")
+    model, data = io.load("m.rankcut"), io.read("test.csv")
+    scores = model.decision_function(data.X)
+    table = [
+        line.split("\t") for line in run(capsys, "predict", "m.rankcut", "test.csv", "--table").splitlines()
+    ]
+    assert table[0] == ["row", "id", "label", "score"]
+    assert [float(line[3]) for line in table[1:]] == scores.tolist()
+    assert [int(line[2]) for line in table[1:]] == model.predict(data.X).tolist()
+    lines = run(capsys, "predict", "m.rankcut", "test.csv", "--top", "7", "--json").splitlines()
+    records = [valid("predict", json.loads(line)) for line in lines]
+    assert [record["row"] for record in records] == np.argsort(-scores, kind="stable")[:7].tolist()
+    assert [record["id"] for record in records] == [f"test {record['row']}" for record in records]
+
+
+def test_top_of_each_query(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "fit", "rows.svm", "-o", "m", "--relevant-from", "1")
+    out = run(capsys, "predict", "m", "rows.svm", "--id", "docid", "--top", "3", "--json")
+    records = [json.loads(line) for line in out.splitlines()]
+    assert [record["qid"] for record in records] == np.repeat(np.arange(15), 3).tolist()
+    scores = io.load("m").decision_function(io.read("rows.svm").X).reshape(15, 10)
+    best = [query * 10 + row for query in range(15) for row in np.argsort(-scores[query], kind="stable")[:3]]
+    assert [record["id"] for record in records] == [f"d{row}" for row in best]
+
+
+def test_predict_streams(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files are read in parts: the answers are the same whatever their size."""
+    from rankcut.io import parquet, source
+
+    run(capsys, "fit", "train.csv", "-o", "m.rankcut")
+    pl.read_csv("test.csv").write_parquet("test.parquet")
+    (folder / "test.csv.gz").write_bytes(gzip.compress((folder / "test.csv").read_bytes()))
+    expected = run(capsys, "predict", "m.rankcut", "test.csv")
+    monkeypatch.setattr(parquet, "BATCH", 32 * 11)
+    defaults = {**source.blocks.__kwdefaults__, "size": 200}  # type: ignore[dict-item]
+    monkeypatch.setattr(source.blocks, "__kwdefaults__", defaults)
+    for name in ("test.csv", "test.csv.gz", "test.parquet"):
+        assert run(capsys, "predict", "m.rankcut", name) == expected
+
+
+def test_three_rankers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "fit", "rows.svm", "-o", "m")
+    scores = io.load("m").decision_function(io.read("rows.svm").X)
+    out = run(capsys, "predict", "m", "rows.svm")
+    assert [[float(each) for each in line.split("\t")] for line in out.splitlines()] == scores.tolist()
+    for line in run(capsys, "predict", "m", "rows.svm", "--json").splitlines():
+        assert valid("predict", json.loads(line)).keys() == {
+            "row",
+            "qid",
+            "label",
+            "score_0",
+            "score_1",
+            "score_2",
+        }
+    found = in_json(capsys, "evaluate", "m", "rows.svm", "--bootstrap", "20")
+    y, qid = io.read("rows.svm").y, io.read("rows.svm").qid
+    assert y is not None
+    for k, ranker in enumerate(found["rankers"]):
+        expected = metrics.average_precision(y == k, scores[:, k], qid=qid)
+        assert ranker["measures"]["AP"]["value"] == pytest.approx(expected)
+    assert "mean" in run(capsys, "evaluate", "m", "rows.svm", "--bootstrap", "0")
+    run(capsys, "predict", "m", "rows.svm", "--top", "2", status=2)
+
+
+def test_scale_is_undone_in_the_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wild = pl.read_csv("train.csv").with_columns(pl.col("x1") * 1000 + 5, pl.col("x2") / 100)
+    wild.write_csv("wild.csv")
+    data = io.read("wild.csv")
+    for scale, shift, width in [
+        ("standard", data.X.mean(axis=0), data.X.std(axis=0)),
+        ("max", 0.0, np.abs(data.X).max(axis=0)),
+    ]:
+        run(capsys, "fit", "wild.csv", "-o", "m", "--scale", scale)
+        by_hand = RankSVM().fit((data.X - shift) / width, data.y).decision_function((data.X - shift) / width)
+        assert np.allclose(io.load("m").decision_function(data.X), by_hand, atol=1e-9)
+    run(capsys, "fit", "wild.csv", "-o", "m", "--scale", "minmax", status=2)
+
+
+# --- measuring ------------------------------------------------------------------------------------------------------
+
+
+def test_evaluate_by_hand(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "fit", "train.csv", "-o", "m")
+    found = in_json(capsys, "evaluate", "m", "test.csv", "--at", "2,4", "--bootstrap", "50")
+    (ranker,) = found["rankers"]
+    data = io.read("test.csv")
+    scores = io.load("m").decision_function(data.X)
+    expected = {
+        "AP": metrics.average_precision(data.y, scores),
+        "AP, VOC 2010": metrics.average_precision(data.y, scores, interpolation="voc2010"),
+        "AP, VOC 2007": metrics.average_precision(data.y, scores, interpolation="voc2007"),
+        "NDCG": metrics.ndcg(data.y, scores),
+        "AUC": metrics.auc(data.y, scores),
+        "MRR": metrics.mrr(data.y, scores),
+        "P@2": metrics.precision_at_k(data.y, scores, 2),
+        "P@4": metrics.precision_at_k(data.y, scores, 4),
+    }
+    assert ranker["measures"].keys() == expected.keys()
+    for name, value in expected.items():
+        interval = ranker["measures"][name]
+        assert interval["value"] == pytest.approx(value)
+        assert interval["low"] <= interval["high"]
+    assert ranker["measures"]["AUC"]["low"] < expected["AUC"] < ranker["measures"]["AUC"]["high"]
+    again = in_json(capsys, "evaluate", "m", "test.csv", "--at", "2,4", "--bootstrap", "50")
+    assert again == found
+
+
+def test_evaluate_per_query_with_the_models_rule(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "fit", "rows.svm", "-o", "m", "--relevant-from", "1")
+    found = in_json(capsys, "evaluate", "m", "rows.svm", "--per-query")
+    data = io.read("rows.svm")
+    assert data.y is not None
+    scores, relevant = io.load("m").decision_function(data.X), data.y >= 1
+    assert found["target"] == {"relevant_from": 1.0}
+    (ranker,) = found["rankers"]
+    for name, measure in (("AP", metrics.average_precision), ("AUC", metrics.auc)):
+        assert ranker["measures"][name]["value"] == pytest.approx(measure(relevant, scores, qid=data.qid))
+    for query in ranker["queries"]:
+        rows = data.qid == query["qid"]
+        assert query["MRR"] == pytest.approx(metrics.mrr(relevant[rows], scores[rows]))
+    other = in_json(capsys, "evaluate", "m", "rows.svm", "--relevant-from", "2")
+    value = metrics.average_precision(data.y >= 2, scores, qid=data.qid)
+    assert other["rankers"][0]["measures"]["AP"]["value"] == pytest.approx(value)
+    text = run(capsys, "evaluate", "m", "rows.svm", "--per-query")
+    assert "150 samples in 15 queries" in text
+    assert re.search(r"^AUC +0\.\d{4} \[0\.\d{4}, [01]\.\d{4}\]$", text, re.M)
+
+
+def test_intervals_cover(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of many samples of queries with a known mean, about 95 % of the intervals hold it."""
+    from rankcut.cli.measures import _of_queries
+
+    rng = np.random.default_rng(0)
+    covered = 0
+    for _ in range(300):
+        values = rng.random(60) ** 2
+        low, high = np.percentile(_of_queries({"x": values}, 400, rng)["x"], [2.5, 97.5])
+        covered += low <= 1 / 3 <= high
+    assert 0.90 <= covered / 300 <= 0.98
+
+
+def test_cv_is_ranksvmcv(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = in_json(capsys, "cv", "train.csv", "-o", "m", "--Cs", "1,10,100", "--folds", "3")
+    data = io.read("train.csv")
+    model = RankSVMCV(Cs=[1.0, 10.0, 100.0], cv=3).fit(data.X, data.y)
+    assert found["chosen"] == [{"ranker": "1", "C": model.C_}]
+    assert [each["mean"] for each in found["candidates"]] == model.cv_results_["mean_test_score"].tolist()
+    assert np.array_equal(io.load("m").coef_, model.coef_)
+    text = run(
+        capsys, "cv", "rows.svm", "--Cs", "2", "--folds", "3", "--relevant-from", "1", "--rule", "one-se"
+    )
+    assert re.search(r"average_precision over 3 folds; chosen: C = \S+", text)
+
+
+# --- looking ----------------------------------------------------------------------------------------------------------
+
+
+def test_inspect(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "fit", "train.csv", "-o", "m")
+    about = in_json(capsys, "inspect", "m", "--top", "2")
+    assert about["kind"] == "model"
+    assert about["largest_coefficients"][0]["feature"] == "x0"
+    data = in_json(capsys, "inspect", "rows.svm")
+    assert (data["rows"], data["features"], data["qid"]["number"]) == (150, 3, 15)
+    assert sum(each["rows"] for each in data["labels"]) == 150
+    assert "class: RankSVM" in run(capsys, "inspect", "m")
+    assert "holds: X, y, id, feature_names" in run(capsys, "inspect", "train.csv")
+
+
+def test_doctor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    about = in_json(capsys, "doctor")
+    assert about["healthy"]
+    assert about["seconds"] < 20
+    assert "All is well" in run(capsys, "doctor")
+    from rankcut.reference import measures
+
+    monkeypatch.setattr(measures, "average_precision", lambda *_: 0.123)
+    broken = in_json(capsys, "doctor", status=1)
+    assert "average precision (exact) is" in broken["checks"]["average precision against its definition"]
+    assert "reinstall" in run(capsys, "doctor", status=1)
+
+
+def test_export(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import onnxruntime
+
+    run(capsys, "fit", "train.csv", "-o", "m")
+    run(capsys, "export", "m", "-o", "m.onnx", "--float32")
+    X = io.read("test.csv").X
+    (scores,) = onnxruntime.InferenceSession("m.onnx").run(None, {"X": X.astype(np.float32)})
+    assert np.allclose(scores, io.load("m").decision_function(X), atol=1e-4)
+
+
+def test_demo_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    in_json(capsys, "demo", "breast_cancer", "--rows", "200", "--folds", "2", "-q", "-o", "page.html")
+
+
+# --- usage ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, command, "--help")
+    assert f"Examples:\n    rankcut {command}" in text
+    assert run(capsys, command, "-h") == text
+    assert command in run(capsys, "--help")
+
+
+def test_examples_name_options_that_exist() -> None:
+    from rankcut.cli.app import MODULES
+    from rankcut.cli.options import described
+
+    for module in MODULES:
+        for command in module.COMMANDS:
+            main([command.__name__, "--help"])
+            for option in re.findall(r" (--?[A-Za-z][\w-]*)", described(command)["epilog"]):
+                assert option in ("-o", "-C") or option.startswith("--")
+
+
+@pytest.mark.parametrize(
+    ("argv", "hint"),
+    [
+        (["fti"], "Did you mean 'fit'"),
+        (["fit"], "Try 'rankcut fit"),
+        (["fit", "train.csv"], "Missing option '--output' / '-o'"),
+        (["fit", "train.csv", "-o", "m", "--los", "ap"], "No such option: --los"),
+        (["fit", "train.csv", "-o", "m", "--loss", "app"], "loss"),
+        (["fit", "train.csv", "-o", "m", "--model", "tree"], "pass one of auto, rank"),
+        (
+            ["fit", "train.csv", "-o", "m", "--set", "depth=3"],
+            "depth: is no parameter of RankSVM, which has C, loss",
+        ),
+        (["fit", "train.csv", "-o", "m", "--set", "depth"], "pass NAME=VALUE"),
+        (["fit", "train.csv", "-o", "missing/m"], "output: cannot write missing/m"),
+        (["fit", "train.csv", "-o", "m", "--label", "lable"], "no column 'lable'; the file has 'label'"),
+        (["fit", "train.csv", "-o", "m", "--drop", "label"], "name their column with --label"),
+        (["fit", "train.csv", "-o", "m", "--relevant", "7"], "no row has the label '7'; there are 0, 1"),
+        (["fit", "train.csv", "-o", "m", "--relevant", "1", "--relevant-from", "1"], "pass one of them"),
+        (["fit", "missing.csv", "-o", "m"], "No such file"),
+        (["fit", "bad.csv", "-o", "m"], "bad.csv, line 3, column 'a': 'oops' is no finite number"),
+        (["fit", "train.csv", "-o", "m", "-C", "-1"], "C: came as -1"),
+        (["predict", "train.csv", "train.csv"], "no model file of rankcut"),
+        (["evaluate", "good", "train.csv", "--at", "0"], "at: came as '0'"),
+        (["evaluate", "good", "odd.csv"], "pass --relevant or --relevant-from"),
+        (["predict", "good", "bad.csv"], "features: no column"),
+        (["cv", "train.csv", "--Cs", "a"], "Cs: came as 'a'"),
+        (["cv", "train.csv", "--folds", "1"], "--folds"),
+        (["inspect", "missing"], "No such file"),
+    ],
+)
+def test_wrong_usage(argv: list[str], hint: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "bad.csv").write_text("label,a\n0,1\n1,oops\n")
+    pl.read_csv("train.csv").with_columns(pl.col("label") + 3).write_csv("odd.csv")
+    if "good" in argv:
+        main(["fit", "train.csv", "-o", "good", "-q"])
+    before = {path.name for path in folder.iterdir()}
+    capsys.readouterr()
+    assert main(argv) == 2
+    shown = capsys.readouterr()
+    assert hint in re.sub(r"\s+", " ", shown.err)
+    assert "Traceback" not in shown.err
+    assert shown.out == ""
+    assert {path.name for path in folder.iterdir()} == before
+
+
+def test_configuration_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "r.toml").write_text(
+        '[fit]\noutput = "from-file"\nloss = "auc"\nC = 5\ndrop = ["x3", "id"]\nthreads = 1\n[cv]\nfolds = 3\n'
+    )
+    run(capsys, "fit", "train.csv", "--config", "r.toml", "--loss", "ndcg")
+    model = io.load("from-file")
+    assert (model.loss, model.C, model.n_jobs) == ("ndcg", 5, 1)  # the flag wins
+    assert model.feature_names_in_.tolist() == ["x0", "x1", "x2"]
+    assert "over 3 folds" in run(capsys, "cv", "train.csv", "--Cs", "2", "--config", "r.toml")
+    (folder / "r.json").write_text('{"fit": {"output": "m", "set": ["tol=0.01"]}}')
+    run(capsys, "fit", "train.csv", "--config", "r.json")
+    assert io.load("m").tol == 0.01
+    for text, hint in [
+        ("[fit]\nlos = 1\n", "[fit] has no option 'los'; it has"),
+        ("[fit\n", "config: r.toml"),
+        ("fit = 3\n", "has to be a table"),
+        ("[fit]\nmax_iter = 'many'\n", "max-iter"),
+    ]:
+        (folder / "r.toml").write_text(text)
+        assert main(["fit", "train.csv", "-o", "m", "--config", "r.toml"]) == 2
+        assert hint in capsys.readouterr().err
+    assert main(["fit", "train.csv", "-o", "m", "--config", "none.toml"]) == 2
+
+
+def test_messages_go_to_standard_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fit", "rows.svm", "-o", "m", "--relevant-from", "2", "--max-iter", "1", "-q"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "stopped at max_iter: raise max_iter" in shown.err  # warnings are shown though it is quiet
+    assert all(line.startswith("rankcut: ") for line in shown.err.splitlines())
+
+
+def test_missing_extra_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "typer", None)
+    assert main(["doctor"]) == 1
+    assert "typer is needed by the command line: pip install 'rankcut[cli]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shell_completion(shell: str) -> None:
+    environment = {**os.environ, "_RANKCUT_COMPLETE": f"source_{shell}"}
+    command = [sys.executable, "-c", "import sys; from rankcut.cli import main; sys.exit(main([]))"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "rankcut" in done.stdout
+
+
+def test_bug_shows_its_traceback(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is nobody's input error must not be hidden."""
+    monkeypatch.setattr(io, "read", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        main(["fit", "train.csv", "-o", "m"])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes")
+def test_reader_of_the_output_may_go(folder: Path) -> None:
+    main(["fit", "train.csv", "-o", "m", "-q"])
+    table = pl.read_csv("test.csv")
+    pl.concat([table] * 400).write_csv("long.csv")
+    command = f"{sys.executable} -m rankcut predict m long.csv | head -2"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert len(done.stdout.splitlines()) == 2
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("command", ["fit", "cv"])
+def test_interrupt_stores_the_best_model_so_far(command: str, folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30_000, 300)).astype(np.float32)  # minutes of work
+    np.savez("many.npz", X=X, y=(X[:, 0] + rng.standard_normal(30_000) > 1.5).astype(int))
+    options = ["--set", "C=1e9"] if command == "fit" else ["--Cs", "1e7,1e8,1e9"]
+    argv = [sys.executable, "-m", "rankcut", command, "many.npz", "-o", "m", "--tol", "1e-13", *options]
+    process = subprocess.Popen(
+        [*argv, "--set", "max_iter=1000000"],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.stderr is not None
+    assert "read in" in process.stderr.readline()
+    time.sleep(2.0)
+    process.send_signal(signal.SIGINT)
+    error = process.stderr.read()
+    assert process.wait(timeout=60) == 130, error
+    assert "Traceback" not in error
+    assert "interrupted; the best model so far is in m" in error
+    assert metrics.average_precision(io.read("many.npz").y, io.load("m").decision_function(X)) > 0.3
