@@ -5,7 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "rankcut/graph/forest.hpp"
+#include "rankcut/graph/reach.hpp"
 #include "rankcut/graph/tree.hpp"
 #include "rankcut/threads.hpp"
 
@@ -27,7 +27,7 @@ public:
             if (sets) tree_.flips(part, amounts_, *sets, answer);
         } else {
             forest_.solve(part, amounts_, answer);
-            if (sets) forest_.flips(part, *sets, answer);
+            if (sets) reach_.solve(part, forest_, *sets, answer);
         }
     }
 
@@ -49,6 +49,7 @@ private:
     Amounts amounts_;
     TreeMessages tree_;
     Forest forest_;
+    Reach reach_;
 };
 
 }  // namespace

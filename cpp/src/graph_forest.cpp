@@ -12,7 +12,6 @@ void Forest::solve(const Part& part, const Amounts& amounts, Answer& answer) {
     first_active_ = 0;
     time_ = 0;
     visits_ = 0;
-    asking_ = none;
     for (Index v = 0; v < part.size; ++v) {
         node_[v].excess = amounts.unary[v];
         if (amounts.unary[v] == 0) continue;
@@ -22,7 +21,7 @@ void Forest::solve(const Part& part, const Amounts& amounts, Answer& answer) {
     }
     run();
     answer.score.resize(part.size);
-    for (Index v = 0; v < part.size; ++v) answer.score[v] = node_[v].side == Side::source ? 1 : 0;
+    for (Index v = 0; v < part.size; ++v) answer.score[v] = static_cast<Amount>(node_[v].side);
     answer.visits += visits_;
 }
 
@@ -33,12 +32,11 @@ void Forest::activate(Index v) {
 }
 
 void Forest::run() {
-    while (first_active_ < active_.size() && !satisfied()) {
+    while (first_active_ < active_.size()) {
         const Index v = active_[first_active_++];
         node_[v].queued = false;
         if (node_[v].side != Side::none) grow(v);
     }
-    if (first_active_ < active_.size()) return;
     active_.clear();
     first_active_ = 0;
 }
@@ -57,13 +55,11 @@ void Forest::grow(Index v) {
             node_[w].depth = node_[v].depth + 1;
             node_[w].seen = node_[v].seen;
             activate(w);
-            if (asking_ != none) members_.push_back(w);
             ++a;
         } else {  // and look at this arc again
             augment(side == Side::source ? a : part_.sister[a]);
             adopt();
             if (node_[v].side != side) return;
-            if (satisfied()) return activate(v);
         }
     }
 }
@@ -87,7 +83,7 @@ void Forest::shift(Index v, Side side, Amount flow) {
         v = part_.head[a];
     }
     node_[v].excess -= sign * flow;
-    if (node_[v].excess == 0 && v != asking_) release(v);
+    if (node_[v].excess == 0) release(v);
 }
 
 void Forest::release(Index v) {
@@ -157,114 +153,6 @@ void Forest::adopt(Index v) {
         if (inwards(side, a) > 0) activate(w);
         if (node_[w].parent == part_.sister[a]) release(w);
     }
-}
-
-void Forest::flips(const Part& part, FlipSets& sets, Answer& answer) {
-    answer.flip.resize(part.size);
-    bound_.assign(part.size, endless);
-    within_.assign(part.size, FlipSets::none);
-    visits_ = 0;
-    std::vector<Index> ones, zeros, undecided;
-    for (Index v = 0; v < part.size; ++v) {
-        (answer.score[v] > 0 ? ones : zeros).push_back(v);
-        if (node_[v].side == Side::none) undecided.push_back(v);
-    }
-    // What is in no tree could as well be 1. It may flip with nodes of label 0, but not with the others.
-    for (const Index v : undecided) node_[v].side = Side::sink;
-    for (const Index v : ones) ask(v, sets, answer);
-    for (const Index v : undecided) node_[v].side = Side::none;
-    for (const Index v : zeros) ask(v, sets, answer);
-    answer.visits += visits_;
-}
-
-// All that can reach v is moved there, unless it comes to what is known to be the most.
-void Forest::ask(Index v, FlipSets& sets, Answer& answer) {
-    const Side side = answer.score[v] > 0 ? Side::source : Side::sink;
-    const Amount sign = side == Side::source ? 1 : -1;
-    const Amount wanted = bound_[v] - sign * node_[v].excess;
-    Amount got = bound_[v];
-    answer.flip[v] = within_[v];
-    if (wanted > 0) {
-        uproot(v, side);
-        node_[v].excess = -sign * wanted;
-        members_.assign(1, v);
-        asking_ = v;
-        adopt();
-        run();
-        asking_ = none;
-        const bool complete = node_[v].excess != 0;
-        got -= sign * -node_[v].excess;
-        gather(other(side));
-        if (complete) answer.flip[v] = record(sets, got);
-        else invite(side);
-        node_[v].excess = sign * got;
-        if (got > 0) {
-            node_[v].side = side;
-            node_[v].parent = root;
-            node_[v].depth = 0;
-            activate(v);
-        }
-        run();
-    }
-    answer.score[v] = sign * got;
-}
-
-bool Forest::satisfied() const { return asking_ != none && node_[asking_].excess == 0; }
-
-// v leaves its tree, to be the root of one of the other kind.
-void Forest::uproot(Index v, Side side) {
-    for (Index a = part_.begin(v); a < part_.end(v); ++a) {
-        ++visits_;
-        const Index w = part_.head[a];
-        if (node_[w].side == side && node_[w].parent == part_.sister[a]) release(w);
-    }
-    node_[v].side = other(side);
-    node_[v].parent = root;
-    node_[v].depth = 0;
-    activate(v);
-}
-
-// The nodes of the tree that grew from the question, each once; they are free again.
-void Forest::gather(Side side) {
-    std::size_t count = 0;
-    for (const Index w : members_) {
-        if (node_[w].side != side) continue;
-        node_[w].side = Side::none;
-        node_[w].parent = none;
-        members_[count++] = w;
-    }
-    members_.resize(count);
-}
-
-// After a question that was cut short: trees may grow into the nodes that it has left.
-void Forest::invite(Side side) {
-    for (const Index w : members_) {
-        for (Index a = part_.begin(w); a < part_.end(w); ++a) {
-            ++visits_;
-            if (node_[part_.head[a]].side == side && inwards(side, a) > 0) activate(part_.head[a]);
-        }
-    }
-}
-
-Index Forest::record(FlipSets& sets, Amount score) {
-    for (const Index w : members_) {
-        sets.add_node(part_.node[w]);
-        node_[w].set = sets.size();
-    }
-    if (members_.size() > 1) {
-        for (const Index w : members_) {
-            for (Index a = part_.begin(w); a < part_.end(w); ++a) {
-                ++visits_;
-                const Index x = part_.head[a];
-                if (x > w && node_[x].set == sets.size()) sets.add_edge(part_.edge[a]);
-            }
-            if (score < bound_[w]) {
-                bound_[w] = score;
-                within_[w] = sets.size();
-            }
-        }
-    }
-    return sets.close();
 }
 
 }  // namespace rankcut::graph

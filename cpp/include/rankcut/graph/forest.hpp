@@ -1,34 +1,26 @@
-// Max-marginals of any component, by flows that never start afresh.
+// The best labelling of any component: a largest flow, by search trees that are kept from path to path
+// (Boykov and Kolmogorov, 2004; written from the paper).
 //
-// Every node has an excess: what flow the source could still bring there (positive) or the sink still take
-// (negative); every arc a residual capacity. Moving flow along arcs from excess to excess changes these
-// numbers, but not the function that they stand for: with A the nodes on the sink's side,
-//
-//     g(A) = Σ_{v∈A} excess_v + Σ_{arcs into A} capacity   is, up to a constant, minus the energy,
-//
-// so what has been moved need never be put back. solve() moves what it can from positive excess to negative:
-// then the best labelling is 1 where flow could still come from the source. The score of a node of label 1
-// is the least g(A) over the sets A with the node, so it is the excess it has once all that can reach it has
-// been moved there; that of a node of label 0, the same with all signs turned.
-//
-// Both use search trees (Boykov and Kolmogorov, 2004) that are kept from flow to flow: source trees, down
-// which flow can come from positive excess, and sink trees, up which it can go to negative. A node asking for
-// its score becomes the root of the other kind of tree. Its neighbours' paths to their roots are known, so
-// the question is answered by repairing trees, and when the flow is over its tree is the set that flips.
+// Every node has an excess: what the source could still bring there (positive) or the sink still take
+// (negative); every arc a residual capacity. Down the trees of the source flow can come from positive excess,
+// up those of the sink it can go to negative. Where the two kinds touch, flow goes through; nodes whose arc
+// to the parent it fills, or whose root it empties, look for a new parent.
 #pragma once
 
 #include "rankcut/graph/amounts.hpp"
-#include "rankcut/graph/flips.hpp"
 
 namespace rankcut::graph {
 
 class Forest {
 public:
-    void solve(const Part& part, const Amounts& amounts, Answer& answer);  // the sign of the scores only
-    void flips(const Part& part, FlipSets& sets, Answer& answer);          // after solve: scores and sets
+    // The signs of the scores: 1 where flow could still come from the source, −1 where it could still go to
+    // the sink, 0 where neither.
+    void solve(const Part& part, const Amounts& amounts, Answer& answer);
+    Amount excess(Index v) const { return node_[v].excess; }
+    Amount capacity(Index a) const { return capacity_[a]; }
 
 private:
-    enum class Side : std::uint8_t { none, source, sink };
+    enum class Side : std::int8_t { sink = -1, none = 0, source = 1 };
     static constexpr Index root = -1, orphan = -2, none = -3;  // instead of an arc to the parent
     static constexpr Amount endless = Amount{1} << 61;
 
@@ -37,12 +29,10 @@ private:
         Index parent = none;
         Index depth = 0;
         std::uint32_t seen = 0;  // depth and the way to a root were right at this time
-        Index set = FlipSets::none;  // the last that it was in
         Side side = Side::none;
         bool queued = false;
     };
 
-    static Side other(Side side) { return side == Side::source ? Side::sink : Side::source; }
     // What could flow over arc a of a node of that side's tree towards the leaves, and towards the root.
     Amount outwards(Side side, Index a) const { return capacity_[side == Side::source ? a : part_.sister[a]]; }
     Amount inwards(Side side, Index a) const { return capacity_[side == Side::source ? part_.sister[a] : a]; }
@@ -53,28 +43,18 @@ private:
     void augment(Index bridge);
     Amount room(Index v, Side side);
     void shift(Index v, Side side, Amount flow);
+    void release(Index v);
     void adopt();
     void adopt(Index v);
     Index depth_of(Index v);
-    void release(Index v);
-    void ask(Index v, FlipSets& sets, Answer& answer);
-    void uproot(Index v, Side side);
-    bool satisfied() const;
-    void gather(Side side);
-    void invite(Side side);
-    Index record(FlipSets& sets, Amount score);
 
     Part part_;
     std::vector<Node> node_;
     std::vector<Amount> capacity_;
-    std::vector<Index> active_, orphans_, members_;
+    std::vector<Index> active_, orphans_;
     std::size_t first_active_ = 0;
     std::uint32_t time_ = 0;
     std::uint64_t visits_ = 0;
-
-    Index asking_ = none;         // the node whose score is asked for
-    std::vector<Amount> bound_;   // the score is at most this in size, because the node is in set within_
-    std::vector<Index> within_;
 };
 
 }  // namespace rankcut::graph

@@ -1,0 +1,78 @@
+// Max-marginals of any component, from one solved flow.
+//
+// With A the nodes on the sink's side, minus the energy is, up to a constant,
+//
+//     g(A) = Σ_{v∈A} excess_v + Σ_{arcs into A} capacity.
+//
+// Once the flow is solved, nothing can flow from label 1 (what the source can still reach) to label 0. Among
+// the nodes of label 1 no excess is negative: call it stock. The score of one of them is the least g(A) of the
+// sets A with it, so it is as much as could flow there, and A is the set that flips. For label 0 all is the
+// same with arcs and signs turned. So one question is asked for every node: how much stock could reach it?
+//
+// Three things make the questions cheap.
+// - A node's bound: what is at the node and could come over its arcs, or the score of a node whose set it is
+//   in. When that much has come, the set is known.
+// - A node j whose score is at least the bound of k counts as endless stock when k asks: a set with j in it is
+//   worth at least the score of j, so it is never needed to explain the score of k. Nodes ask by falling
+//   bound: after a few that are hard to reach, all others find endless stock around the corner.
+// - Flow goes along shortest paths, all those of one length at a time (Dinitz, 1970), and is put back after
+//   the question: only what was touched is restored, and questions do not depend on each other's flows.
+#pragma once
+
+#include "rankcut/graph/flips.hpp"
+#include "rankcut/graph/forest.hpp"
+
+namespace rankcut::graph {
+
+class Reach {
+public:
+    // In `answer` the signs of the scores become the scores, with the set that flips for each node.
+    void solve(const Part& part, const Forest& solved, FlipSets& sets, Answer& answer);
+
+private:
+    static constexpr Amount endless = Amount{1} << 61;
+
+    struct Node {
+        Amount stock = 0;
+        Amount score = -1;       // its size, once known
+        Index level = 0;         // steps to the node that asks
+        Index next = 0;          // the arc to try next on the way there,
+        Index left = 0;          // and how many are left to try
+        std::uint32_t seen = 0;  // when it was last looked for
+        bool fed = false;        // there is stock that could come here
+    };
+    struct Bound {
+        Amount most = endless;  // the score is at most this,
+        Index set = FlipSets::none;  // because of this set
+    };
+    struct Moved {
+        Index where;  // an arc, or a node with stock
+        Amount flow;
+    };
+
+    bool has_stock(const Node& x) const { return x.stock > 0 || x.score >= limit_; }
+    Amount prepare(Index v, const Forest& solved, const Answer& answer);
+    void ask(Index v, Amount around, FlipSets& sets, Answer& answer);
+    Amount beside(Index v, Amount wanted);
+    bool layer(Index root);
+    Amount pull(Index root, Amount wanted);
+    Amount deliver(Index from, Amount wanted);
+    void advance(Index v);
+    Amount draw(Index v, Amount wanted);
+    void push(Index arc, Amount flow);
+    void put_back();
+    Index record(Index v, Amount score, FlipSets& sets);
+    void surround(Index v);
+
+    Part part_;
+    std::vector<Node> node_;
+    std::vector<Amount> amount_;  // by arc: what could flow from its head to its tail
+    std::vector<Bound> bound_;
+    std::vector<Index> queue_, path_, found_;
+    std::vector<Moved> pushed_, drawn_;
+    Amount limit_ = endless;  // a score of at least this is endless stock
+    std::uint32_t time_ = 0;
+    std::uint64_t visits_ = 0;
+};
+
+}  // namespace rankcut::graph
