@@ -13,7 +13,7 @@ namespace {
 double grid(double bound) {
     int exponent = 0;
     std::frexp(bound, &exponent);  // bound < 2^exponent
-    return std::ldexp(1.0, std::max(exponent - 60, -1000));
+    return std::ldexp(1.0, std::max(exponent - 60, -1074));
 }
 
 }  // namespace
@@ -30,14 +30,16 @@ void Amounts::round(const Part& part, const double* all_unary, const double* all
     for (Index v = 0; v < part.size; ++v) {
         double around = 0.0;
         for (Index a = part.begin(v); a < part.end(v); ++a) {
-            const double c = std::min(all_costs[part.edge[a]], dear);
-            if (!(c >= 0.0)) throw std::invalid_argument("costs must be numbers, not negative");
+            const double given = all_costs[part.edge[a]];
+            if (!(given >= 0.0 && std::isfinite(given)))
+                throw std::invalid_argument("costs must be finite and not negative");
+            const double c = std::min(given, dear);
             around += c;
             largest = std::max(largest, c);
         }
         bound += std::min(std::abs(all_unary[part.node[v]]), around);
     }
-    if (!std::isfinite(bound + 2.0 * largest)) throw std::invalid_argument("costs must be finite");
+    if (!std::isfinite(bound + 2.0 * largest)) throw std::invalid_argument("the sum of all costs must be finite");
     unit = grid(bound + 2.0 * largest);
     constexpr Amount plenty = Amount{1} << 61;  // more than any score
     unary.resize(part.size);

@@ -66,17 +66,18 @@ Amount Reach::beside(Index v, Amount wanted) {
     return got;
 }
 
-// Steps from the root, up to the first level with stock (or until each of the root's arcs may have some).
-// False if no stock can be reached.
+// Steps from the root, up to the first level with stock: all of that level, or as much as the root has arcs
+// where stock is plenty. False if none can be reached.
 bool Reach::layer(Index root) {
-    const auto enough = static_cast<std::size_t>(part_.end(root) - part_.begin(root));
+    const auto arcs = static_cast<std::size_t>(part_.end(root) - part_.begin(root));
+    auto enough = [&] { return found_.size() >= arcs && 8 * found_.size() >= queue_.size(); };
     ++time_;
     found_.clear();
     queue_.assign(1, root);
     node_[root].seen = time_;
     node_[root].level = 0;
     Index last = part_.size;
-    for (std::size_t k = 0; k < queue_.size() && found_.size() < enough; ++k) {
+    for (std::size_t k = 0; k < queue_.size() && !enough(); ++k) {
         const Index v = queue_[k], level = node_[v].level + 1;
         if (level > last) break;
         for (Index a = part_.begin(v); a < part_.end(v); ++a) {

@@ -180,3 +180,63 @@ TEST(max_marginals_equal_enumeration) {
         check_labellings(p, random);
     }
 }
+
+TEST(max_marginals_of_many_components_do_not_depend_on_threads) {
+    Random random(2);
+    for (const auto kind : {Numbers::normal, Numbers::tied}) {
+        const Problem p = random_problem(random, 20000, 9000, kind);
+        const Solved one(p, 1), three(p, 3);
+        CHECK(one.plus == three.plus && one.minus == three.minus && one.labels == three.labels);
+        CHECK(one.graph.visits() == three.graph.visits());
+        Doubles weight(p.n), node(p.n), edge(p.m()), node_3(p.n), edge_3(p.m());
+        for (double& w : weight) w = draw(random, Numbers::normal);
+        one.graph.labellings().pull(weight.data(), weight.data(), node.data(), edge.data(), 1);
+        three.graph.labellings().pull(weight.data(), weight.data(), node_3.data(), edge_3.data(), 3);
+        CHECK(node == node_3 && edge == edge_3);
+    }
+}
+
+TEST(scores_of_one_large_component_are_what_its_labellings_say) {
+    Random random(3);
+    for (const auto kind : {Numbers::normal, Numbers::whole, Numbers::tied}) {
+        const Problem p = random_problem(random, 300, 700, kind);
+        check_labellings(p, random);
+    }
+}
+
+TEST(a_path_of_many_nodes_needs_no_deep_stack) {
+    const std::size_t n = 200000;
+    Problem p{n, {}, Doubles(n, 0.0), Doubles(n - 1, 1.0)};
+    for (std::size_t v = 0; v + 1 < n; ++v) p.pairs.insert(p.pairs.end(), {static_cast<std::int64_t>(v), static_cast<std::int64_t>(v + 1)});
+    p.unary[0] = 3.0;
+    const Solved found(p);
+    CHECK(found.plus == Doubles(n, 3.0));
+    CHECK(found.minus[0] == 0.0 && found.minus[1] == 2.0 && found.minus[n - 1] == 2.0);
+}
+
+TEST(a_graph_refuses_what_it_cannot_use) {
+    auto throws = [](auto&& call) {
+        try {
+            call();
+        } catch (const std::exception&) {
+            return true;
+        }
+        return false;
+    };
+    const std::vector<std::int64_t> fine = {0, 1}, loop = {1, 1}, beyond = {0, 2}, below = {-1, 0}, odd = {0};
+    for (const auto& pairs : {loop, beyond, below, odd}) CHECK(throws([&] { CutGraph(2, pairs); }));
+    CutGraph graph(2, fine);
+    CHECK(throws([&] { graph.labellings(); }));
+    const double nan = std::nan(""), infinite = std::numeric_limits<double>::infinity();
+    const Doubles unary = {1.0, -1.0};
+    Bytes labels(2);
+    for (const double cost : {-1.0, nan, infinite})
+        CHECK(throws([&] { graph.label(unary.data(), &cost, labels.data(), 1); }));
+    const double cost = 0.5;
+    for (const double u : {nan, infinite}) {
+        const Doubles bad = {u, 0.0};
+        CHECK(throws([&] { graph.label(bad.data(), &cost, labels.data(), 1); }));
+    }
+    CHECK(graph.label(unary.data(), &cost, labels.data(), 1) == 0.5);
+    CHECK(labels == (Bytes{1, 0}));
+}

@@ -2,7 +2,7 @@
 
 __version__ = "0.1.0"
 
-from rankcut import data, io, losses, metrics, selection, solvers
+from rankcut import data, graph, io, losses, metrics, selection, solvers
 from rankcut.data import Graph
 from rankcut.errors import ConvergenceWarning, InputError, RankcutError
 from rankcut.estimators import GraphRankSVM, LatentStructuralSVM, RankSVM, RankSVMCV, StructuralSVM
@@ -18,6 +18,7 @@ __all__ = [
     "RankcutError",
     "StructuralSVM",
     "data",
+    "graph",
     "io",
     "losses",
     "metrics",
