@@ -19,6 +19,7 @@ SECTIONS = {
     "paths": ("benchmarks.paths", "Paths"),
     "approx": ("benchmarks.approx", "The approximation"),
     "products": ("benchmarks.products", "Products"),
+    "graph": ("benchmarks.graph", "The graph core"),
     "related": ("benchmarks.related", "Related samples"),
 }
 
