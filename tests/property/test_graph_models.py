@@ -117,7 +117,33 @@ def test_score_risk_is_tight_where_frozen_and_above_elsewhere(
             bound = value(risk, there)
             assert bound >= case.true_risk(loss, there) - 1e-9
             assert offset + weights @ there <= bound + 1e-9 * (1 + abs(bound))  # convex
-        assert risk.freeze(here) == (False, None)
+        assert risk.freeze(here) == (False, None)  # nothing has changed
+
+
+@pytest.mark.parametrize("bags", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_cuts_survive_a_round_by_a_shift(loss: str, bags: bool, rng: np.random.Generator) -> None:
+    """Shifted, the cut of one bound is a cut of the next."""
+    moved = 0
+    for _ in range(80):
+        case = Case(rng, bags=bags)
+        risk = case.score_risk(loss)
+        risk.freeze(case.raw(2.0))
+        cuts = []
+        for _turn in range(2):
+            offset, weights = risk.cut(case.raw(2.0))
+            cuts.append((offset, weights, risk.seats(weights)))
+        changed, shift = risk.freeze(case.raw(2.0))
+        assert (shift is not None) == changed
+        if shift is None:
+            continue
+        gained = shift(np.array([alpha for _, _, alpha in cuts]))
+        for (offset, weights, _), more in zip(cuts, gained, strict=True):
+            moved += bool(np.abs(more).max(initial=0.0) > 1e-9)
+            for there in (case.raw(), case.raw(5.0), case.raw(20.0)):
+                bound = value(risk, there)
+                assert offset + (weights + more) @ there <= bound + 1e-9 * (1 + abs(bound))
+    assert moved > 10
 
 
 def test_latent_labelling_risk_is_tight_where_frozen_and_above_elsewhere(rng: np.random.Generator) -> None:

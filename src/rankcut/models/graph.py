@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +27,7 @@ from rankcut.data.lists import Lists
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
+NONE = np.empty(0)
 RECENT = 16  # evaluations remembered: a line ends where a cut is made, and the next one begins there
 TIGHT = (
     1e-12  # of the largest numbers: a frozen max-marginal that is no further below the free one is as good
@@ -53,10 +56,19 @@ class Samples:
 
 
 class Tangent(NamedTuple):
-    """The risk is at least offset + weights · raw, and equal where it was evaluated."""
+    """The risk is at least offset + weights · raw, and equal where it was evaluated. `alpha`: the loss's weights of
+    the scores, where there are any."""
 
     offset: float
     weights: Floats
+    alpha: Floats = NONE
+
+
+class Kept(NamedTuple):
+    """A labelling for each sample, and each bag's instance, fixed: linear in the raw numbers."""
+
+    labellings: _core.FrozenLabellings
+    best: Index
 
 
 class GraphRisk(ABC):
@@ -75,7 +87,8 @@ class GraphRisk(ABC):
         return _GraphLine(self, start, direction)
 
     def cut(self, point: Floats) -> tuple[float, Floats]:
-        return self.tangent(point)
+        found = self.tangent(point)
+        return found.offset, found.weights
 
     def hard_cuts(self, point: Floats) -> list[Any]:
         return []
@@ -153,8 +166,6 @@ class LatentLabellingRisk(LabellingRisk):
 class ScoreRisk(GraphRisk):
     """Any loss of the scores m⁺ − m⁻, frozen at some point."""
 
-    n_seats = 0
-
     def __init__(
         self,
         lists: Lists,
@@ -166,29 +177,36 @@ class ScoreRisk(GraphRisk):
     ) -> None:
         super().__init__(edges, samples, n_threads)
         self._lists, self._risk = lists, risk
+        self.n_seats = samples.n
         self._relevant = np.zeros(samples.n, dtype=bool)
         self._relevant[lists.order[lists.relevant]] = True
-        self._frozen: Any = None
-        self._frozen_best: Index = np.empty(0, dtype=np.intp)
-        self.freeze(np.zeros(samples.n_raw + len(edges)))
+        zero = np.zeros(samples.n_raw + len(edges))
+        self._marginals(zero[: samples.n], zero[samples.n_raw :])
+        self._frozen = self._keep(samples.best(zero))
 
-    def freeze(self, point: Floats) -> tuple[bool, None]:
+    def freeze(self, point: Floats) -> tuple[bool, Callable[[Floats], Floats] | None]:
         """Keep the labellings of m⁺ of positives and m⁻ of negatives, and the instances, that are best here. If
         those kept are still as good, they stay, and so does the bound."""
         best = self._samples.best(point)
         plus, minus = self._marginals(point[best], self._costs(point))
         own = np.where(self._relevant, plus, minus)
-        if self._frozen is not None:
-            scale = float(np.max(np.abs(own))) + float(np.max(np.abs(point)))
-            if np.all(own - self._kept(point) <= TIGHT * scale):
-                return False, None
-        self._frozen = self._cuts.freeze(self._relevant.astype(np.uint8))
-        self._frozen_best = best
+        scale = float(np.max(np.abs(own))) + float(np.max(np.abs(point)))
+        if np.all(own - self._worth(point) <= TIGHT * scale):
+            return False, None
+        before, self._frozen = self._frozen, self._keep(best)
         self._recent.clear()
-        return True, None
+        return True, partial(self._shift, before, self._frozen)
 
     def seats(self, weights: Floats) -> Floats:
-        return np.empty(0)
+        """The loss's weights behind a cut that was just made: with other labellings kept, it stays a cut."""
+        return next(known.alpha for _, known in self._recent if known.weights is weights)
+
+    def _shift(self, before: Kept, after: Kept, alphas: Floats) -> Floats:
+        gained = np.zeros((len(alphas), self._samples.n_raw + len(self._edges)))
+        for row, alpha in zip(gained, alphas, strict=True):
+            self._pull_kept(after, alpha, row)
+            self._pull_kept(before, -alpha, row)
+        return gained
 
     def all_scores(self, point: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """The samples' scores, nothing frozen, in the lists' order, and which of them are relevant."""
@@ -203,7 +221,7 @@ class ScoreRisk(GraphRisk):
     def _tangent(self, raw: Floats) -> Tangent:
         best, costs = self._samples.best(raw), self._costs(raw)
         plus, minus = self._marginals(raw[best], costs)
-        kept = self._kept(raw)
+        kept = self._worth(raw)
         scores = np.where(self._relevant, kept - minus, plus - kept)
         compact = np.empty(self._lists.size)
         offset = self._risk.evaluate(self._lists.gather(scores), compact, self._threads)
@@ -214,11 +232,15 @@ class ScoreRisk(GraphRisk):
         free_plus, free_minus = np.where(self._relevant, 0.0, alpha), np.where(self._relevant, -alpha, 0.0)
         self._cuts.pull(free_plus, free_minus, nodes, edges, self._threads)
         weights[best] += nodes
-        frozen_edges = np.empty(len(edges))
-        self._frozen.pull(np.where(self._relevant, alpha, -alpha), nodes, frozen_edges, self._threads)
-        weights[self._frozen_best] += nodes
-        edges += frozen_edges
-        return Tangent(offset, weights)
+        self._pull_kept(self._frozen, alpha, weights)
+        return Tangent(offset, weights, alpha)
+
+    def _pull_kept(self, kept: Kept, alpha: Floats, weights: Floats) -> None:
+        """Add the weights of raw numbers in Σ_i ±alpha_i · (the labelling kept for i), + for positives."""
+        nodes, edges = np.empty(self._samples.n), np.empty(len(self._edges))
+        kept.labellings.pull(np.where(self._relevant, alpha, -alpha), nodes, edges, self._threads)
+        weights[kept.best] += nodes
+        weights[self._samples.n_raw :] += edges
 
     def _marginals(self, unary: Floats, costs: Floats) -> tuple[Floats, Floats]:
         plus, minus = np.empty(len(unary)), np.empty(len(unary))
@@ -226,10 +248,14 @@ class ScoreRisk(GraphRisk):
         self._cuts.max_marginals(unary, costs, plus, minus, labels, self._threads, per_component=True)
         return plus, minus
 
-    def _kept(self, raw: Floats) -> Floats:
-        """What the frozen labellings are worth."""
+    def _keep(self, best: Index) -> Kept:
+        """Of the last max-marginals."""
+        return Kept(self._cuts.freeze(self._relevant.astype(np.uint8)), best)
+
+    def _worth(self, raw: Floats) -> Floats:
+        """Of the frozen labellings."""
         values = np.empty(self._samples.n)
-        self._frozen.values(raw[self._frozen_best], self._costs(raw), values, self._threads)
+        self._frozen.labellings.values(raw[self._frozen.best], self._costs(raw), values, self._threads)
         return values
 
 
@@ -258,5 +284,6 @@ class _GraphLine:
 
     def __call__(self, t: float) -> tuple[float, float]:
         raw = self._start + t * self._direction
-        offset, weights = self._risk.tangent(raw)
-        return offset + float(weights @ raw), float(weights @ self._direction)
+        found = self._risk.tangent(raw)
+        value = found.offset + float(found.weights @ raw)
+        return max(0.0, value), float(found.weights @ self._direction)  # rounding aside, R ≥ 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -90,10 +91,11 @@ class Shift(NamedTuple):
 
 
 class Frozen(NamedTuple):
-    """What freezing did: nothing; cuts can be shifted; or, changed without a shift, they are lost."""
+    """What freezing did: nothing; cuts can be shifted; or, changed without a shift, they are lost. Where the change is
+    not one of rows, `shift` is a function: from seats (one row for each cut) to what the cuts' weights gain."""
 
     changed: bool
-    shift: Shift | None = None
+    shift: Shift | Callable[[Floats], Floats] | None = None
 
 
 class FreezingRisk(RawRisk, Protocol):

@@ -345,5 +345,7 @@ def _hessian(design: SharedDesign, curvature: Curvature) -> Floats:
     return hessian
 
 
-def _shifted(design: SharedDesign, shift: Shift, seats: Floats) -> Floats:
+def _shifted(design: SharedDesign, shift: Shift | Callable[[Floats], Floats], seats: Floats) -> Floats:
+    if not isinstance(shift, Shift):
+        return design.pull(shift(seats))
     return design.pull_rows(shift.rows, seats[:, shift.seats] * shift.factors)
