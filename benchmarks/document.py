@@ -21,7 +21,8 @@ times are medians of several repetitions, and losses are reported as openly as w
 
 def machine() -> str:
     packages = [
-        f"{p} {_version(p)}" for p in ("rankcut", "numpy", "scipy", "scikit-learn", "dlib", "lightgbm")
+        f"{p} {_version(p)}"
+        for p in ("rankcut", "numpy", "scipy", "scikit-learn", "dlib", "lightgbm", "xgboost")
     ]
     busy = f"load {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else "load unknown"
     return (

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "rankcut/loss/hinge.hpp"
+#include "rankcut/loss/preference.hpp"
 #include "rankcut/loss/precision.hpp"
 #include "rankcut/loss/published.hpp"
 #include "rankcut/loss/risk.hpp"
@@ -192,4 +193,14 @@ void bind_loss(nb::module_& m) {
             return std::make_unique<ShiftedHingeRisk>(sizes(offsets), sizes(positives), positive_weight);
         },
         nb::arg("positive_weight"), nb::arg("offsets"), nb::arg("positives"));
+    m.def(
+        "preference_risk",
+        [](const std::string& rescaling, const Sizes& offsets, In y, const Sizes& above, double share) -> std::unique_ptr<Risk> {
+            if (offsets.size() == 0 || above.size() + 1 != offsets.size()) throw nb::value_error("one entry of above per list");
+            if (y.size() != static_cast<std::size_t>(offsets(offsets.size() - 1))) throw nb::value_error("one y per sample");
+            const auto how = rescaling == "slack" ? Rescaling::slack : Rescaling::margin;
+            return std::make_unique<PreferenceRisk>(sizes(offsets), std::vector<double>(y.data(), y.data() + y.size()),
+                                                    sizes(above), how, share);
+        },
+        nb::arg("rescaling"), nb::arg("offsets"), nb::arg("y"), nb::arg("above"), nb::arg("share"));
 }

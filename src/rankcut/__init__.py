@@ -5,7 +5,14 @@ __version__ = "0.1.0"
 from rankcut import data, graph, io, losses, metrics, selection, solvers
 from rankcut.data import Graph
 from rankcut.errors import ConvergenceWarning, InputError, RankcutError
-from rankcut.estimators import GraphRankSVM, LatentStructuralSVM, RankSVM, RankSVMCV, StructuralSVM
+from rankcut.estimators import (
+    GraphRankSVM,
+    LatentStructuralSVM,
+    PreferenceRankSVM,
+    RankSVM,
+    RankSVMCV,
+    StructuralSVM,
+)
 
 __all__ = [
     "ConvergenceWarning",
@@ -13,6 +20,7 @@ __all__ = [
     "GraphRankSVM",
     "InputError",
     "LatentStructuralSVM",
+    "PreferenceRankSVM",
     "RankSVM",
     "RankSVMCV",
     "RankcutError",

@@ -33,7 +33,9 @@ RANKING = [
 ]
 HINGE = [Spec("hinge", {}), Spec("hinge", {"positive_weight": 3.0})]
 SHIFTED = [Spec("hinge", {"shifted": True}), Spec("hinge", {"positive_weight": 0.2, "shifted": True})]
-ALL = [*RANKING, *HINGE, *SHIFTED]
+PREFERENCE = [Spec("preference", {"graph": graph}) for graph in ("complete", "bipartite")]
+PREFERENCE += [Spec("preference", {"rescaling": "margin"})]
+ALL = [*RANKING, *HINGE, *SHIFTED, *PREFERENCE]
 Case = tuple[np.ndarray, np.ndarray]
 
 every_loss = pytest.mark.parametrize("spec", ALL, ids=str)
@@ -70,7 +72,7 @@ def test_alpha_lowers_negatives_and_raises_positives(rng: np.random.Generator, s
         assert np.all(alpha[y == 0] >= 0)
 
 
-@pytest.mark.parametrize("spec", [*RANKING, *SHIFTED], ids=str)
+@pytest.mark.parametrize("spec", [*RANKING, *SHIFTED, *PREFERENCE], ids=str)
 def test_a_common_shift_is_not_seen(rng: np.random.Generator, spec: Spec) -> None:
     for z, y in some_cases(rng):
         found, shifted = spec.get().most_violated(z, y), spec.get().most_violated(z + 7.25, y)
@@ -179,7 +181,7 @@ def test_queries_are_averaged(rng: np.random.Generator, spec: Spec) -> None:
         np.testing.assert_allclose(found.alpha, expected[order], atol=1e-12)
 
 
-@pytest.mark.parametrize("spec", RANKING, ids=str)
+@pytest.mark.parametrize("spec", [*RANKING, *PREFERENCE], ids=str)
 def test_tied_rows_share_their_weight(rng: np.random.Generator, spec: Spec) -> None:
     for z, y in some_cases(rng):
         alpha = spec.get().most_violated(z, y).alpha
@@ -364,6 +366,16 @@ def test_names_can_be_got() -> None:
         ("hinge", {"positive_weight": float("nan")}, "positive_weight"),
         ("hinge", {"positive_weight": "heavy"}, "positive_weight"),
         ("ap", {"colour": 1}, "colour"),
+        ("preference", {"graph": "ring"}, "graph"),
+        ("preference", {"rescaling": "none"}, "rescaling"),
+        ("preference", {"reduce": "max"}, "reduce"),
+        ("preference", {"threshold": 0.5}, "threshold"),
+        ("preference", {"graph": "bipartite", "threshold": np.nan}, "threshold"),
+        ("preference", {"graph": "bipartite", "threshold": "high"}, "threshold"),
+        ("preference", {"graph": "bipartite", "threshold": 0.5, "top": 1}, "top"),
+        ("preference", {"graph": "bipartite", "top": 0}, "top"),
+        ("preference", {"graph": "bipartite", "top": 2}, "top"),
+        ("preference", {"graph": "star", "top": 1}, "top"),
     ],
 )
 def test_what_cannot_be_got(name: Any, options: dict[str, Any], word: str) -> None:

@@ -20,7 +20,7 @@ import pytest
 from safetensors.numpy import load_file
 from sklearn.model_selection import KFold
 
-from rankcut import Graph, GraphRankSVM, InputError, RankSVM, RankSVMCV, io
+from rankcut import Graph, GraphRankSVM, InputError, PreferenceRankSVM, RankSVM, RankSVMCV, io
 from rankcut.errors import FileError
 from rankcut.io import safetensors, store
 
@@ -54,6 +54,10 @@ FITTED: dict[str, Callable[[], Any]] = {
     "RankSVM, hinge": lambda: fit(RankSVM(loss="hinge", positive_weight=2.0)),
     "RankSVMCV": lambda: fit(RankSVMCV(Cs=[1.0, 10.0], cv=2, loss_grid={"loss": ["ap", "auc"]})),
     "RankSVMCV, three classes": lambda: fit(RankSVMCV(Cs=2, cv=2), classes=3),
+    "PreferenceRankSVM": lambda: fit(PreferenceRankSVM(C=3.0)),
+    "PreferenceRankSVM, bipartite margin": lambda: fit(
+        PreferenceRankSVM(graph="bipartite", rescaling="margin", threshold=0.5, reduce="sum")
+    ),
     "GraphRankSVM": lambda: fit(GraphRankSVM(C=3.0)),
     "GraphRankSVM, labelling, three classes": lambda: fit(GraphRankSVM(loss="labelling"), classes=3),
 }

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rankcut import RankSVM, RankSVMCV
+from rankcut import PreferenceRankSVM, RankSVM, RankSVMCV
 
 ESTIMATORS = [
     RankSVM(),
@@ -18,6 +18,9 @@ ESTIMATORS = [
     RankSVM(approx=0.5),
     RankSVMCV(Cs=3, n_jobs=1),
     RankSVMCV([1.0, 100.0], cv=2, loss_grid={"loss": ["ap", "hinge"]}, n_jobs=1),
+    PreferenceRankSVM(),
+    PreferenceRankSVM(rescaling="margin", reduce="sum", n_jobs=1),
+    PreferenceRankSVM(graph="bipartite", top=1),
 ]
 
 

@@ -1,7 +1,8 @@
 """Data: what comes from users is checked and put in shape here, and only here."""
 
 from rankcut.data.demo import load_demo
+from rankcut.data.grades import Grades
 from rankcut.data.graph import Graph
 from rankcut.data.lists import Lists
 
-__all__ = ["Graph", "Lists", "load_demo"]
+__all__ = ["Grades", "Graph", "Lists", "load_demo"]

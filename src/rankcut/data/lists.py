@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankcut import _core
+from rankcut.data.compact import Compact, index_type
 from rankcut.errors import InputError
 
 
 @dataclass(frozen=True)
-class Lists:
+class Lists(Compact):
     """List after list, in each the relevant rows before the others: list l is order[offsets[l]:offsets[l+1]],
     its first positives[l] rows are relevant. Lists without both kinds are left out and counted."""
 
@@ -24,25 +25,15 @@ class Lists:
     positives: NDArray[np.int64]
     n_skipped: int
 
-    @property
-    def size(self) -> int:
-        return len(self.order)
-
     @cached_property
     def relevant(self) -> NDArray[np.bool_]:
         """In compact order, which samples are relevant."""
         middle = self.offsets[:-1] + self.positives
         return np.arange(self.size) < np.repeat(middle, np.diff(self.offsets))
 
-    def gather(self, values: NDArray[np.float64], n_threads: int = 1) -> NDArray[np.float64]:
-        compact = np.empty(self.size)
-        _core.gather(values, self.order, compact, n_threads)
-        return compact
-
-    def scatter(self, compact: NDArray[np.float64], n_threads: int = 1) -> NDArray[np.float64]:
-        values = np.empty(self.n_rows) if self.size == self.n_rows else np.zeros(self.n_rows)
-        _core.scatter(compact, self.order, values, n_threads)
-        return values
+    @property
+    def better(self) -> NDArray[np.float64]:
+        return self.relevant.astype(np.float64)
 
     @classmethod
     def build(
@@ -75,7 +66,7 @@ class Lists:
     def _single(cls, relevant: NDArray[np.bool_], include: NDArray[np.bool_] | None) -> Lists:
         n = len(relevant)
         if include is None:
-            order = np.empty(n, dtype=_index_type(n))
+            order = np.empty(n, dtype=index_type(n))
             positives = _core.partition(relevant, order)
         else:
             first, second = np.flatnonzero(relevant & include), np.flatnonzero(~relevant & include)
@@ -105,9 +96,5 @@ def query_codes(qid: ArrayLike, n_rows: int) -> NDArray[np.int64]:
         raise InputError(f"qid: came with entries that are not hashable ({error}); pass ids") from error
 
 
-def _index_type(n: int) -> type[np.integer[Any]]:
-    return np.int32 if n < 2**31 else np.int64
-
-
 def _narrow(order: NDArray[np.integer[Any]], n: int) -> NDArray[np.integer[Any]]:
-    return order.astype(_index_type(n))
+    return order.astype(index_type(n))

@@ -2,6 +2,7 @@
 
 from rankcut.estimators.graph_rank_svm import GraphRankSVM
 from rankcut.estimators.latent_structural_svm import LatentStructuralSVM
+from rankcut.estimators.preference_rank_svm import PreferenceRankSVM
 from rankcut.estimators.rank_svm import RankSVM
 from rankcut.estimators.rank_svm_cv import RankSVMCV
 from rankcut.estimators.structural_svm import StructuralSVM
@@ -9,6 +10,7 @@ from rankcut.estimators.structural_svm import StructuralSVM
 __all__ = [
     "GraphRankSVM",
     "LatentStructuralSVM",
+    "PreferenceRankSVM",
     "RankSVM",
     "RankSVMCV",
     "StructuralSVM",

@@ -16,7 +16,7 @@ from rankcut import losses
 from rankcut.data.lists import Lists
 from rankcut.designs import Design
 from rankcut.errors import InputError
-from rankcut.estimators.base import enough
+from rankcut.estimators.base import enough, solve
 from rankcut.estimators.intercept import balanced_intercept
 from rankcut.models import EasySamples, LinearRisk
 from rankcut.solvers import Problem, Solution, Status
@@ -34,7 +34,7 @@ def hard_problem(
         LinearRisk(each, hinge.bind(each), hinge.sees, n_threads=inner, enough=enough(design))
         for each in lists
     ]
-    solved = estimator._solve(design, [Problem(risk, [estimator.C]) for risk in stage1])
+    solved = solve(estimator, design, [Problem(risk, [estimator.C]) for risk in stage1])
     risks, problems = [], []
     for each, risk, (solution, scores) in zip(lists, stage1, solved, strict=True):
         hard, easy = split(each, scores + risk.intercept(scores), estimator.approx)

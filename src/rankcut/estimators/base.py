@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,24 +15,24 @@ from threadpoolctl import ThreadpoolController
 
 from rankcut.arguments import threads as threads
 from rankcut.data.arrays import check_X
+from rankcut.data.compact import Compact
 from rankcut.data.lists import Lists
 from rankcut.designs import Design, make_design
 from rankcut.errors import ConvergenceWarning
 from rankcut.estimators.intercept import balanced_intercept
 from rankcut.models import LinearRisk, ScoreRisk
-from rankcut.solvers import Solution, Status
+from rankcut.solvers import Problem, Solution, Status, minimise_together
+from rankcut.solvers.progress import Progress
 
 Floats = NDArray[np.float64]
 
 
-class LinearRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """A fitted linear ranker. Subclasses fit `coef_`, `intercept_`, `classes_` and `_kind` of targets."""
+class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """A fitted linear scorer. Subclasses fit `coef_` and `intercept_`."""
 
     coef_: Floats
     intercept_: Floats
-    classes_: NDArray[Any]
     n_jobs: int | None
-    _kind: str
 
     def decision_function(self, X: Any) -> Floats:
         """Scores X @ coef_.T + intercept_; higher means more relevant."""
@@ -39,15 +40,6 @@ class LinearRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         X = check_X(self, X, reset=False)
         scores = make_design(X, n_threads=threads(self.n_jobs)).scores(self.coef_).T + self.intercept_
         return scores.ravel() if len(self.coef_) == 1 else scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Labels by the sign of the score; for more than two classes the one with the highest."""
-        scores = self.decision_function(X)
-        if self._kind == "indicator":
-            return (scores.reshape(len(scores), -1) > 0).astype(int)
-        index = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[index]
-        return labels
 
     def rank(self, X: Any) -> NDArray[np.intp]:
         """Row numbers, best first; of shape (n, K) with a column per ranker for K > 1."""
@@ -66,8 +58,55 @@ class LinearRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        return tags
+
+
+class LinearRanker(ClassifierMixin, LinearModel):  # type: ignore[misc]
+    """A fitted linear ranker of classes. Subclasses also fit `classes_` and `_kind` of targets."""
+
+    classes_: NDArray[Any]
+    _kind: str
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels by the sign of the score; for more than two classes the one with the highest."""
+        scores = self.decision_function(X)
+        if self._kind == "indicator":
+            return (scores.reshape(len(scores), -1) > 0).astype(int)
+        index = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[index]
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def starts(estimator: Any, n_problems: int, design: Design) -> list[Floats | None]:
+    """The last fit's coefficients for a warm start, if they fit."""
+    last = getattr(estimator, "coef_", None) if estimator.warm_start else None
+    if last is None or last.shape != (n_problems, design.n_columns):
+        return [None] * n_problems
+    return list(last)
+
+
+def solve(
+    estimator: Any, design: Design, problems: list[Problem], *, stop: bool = False
+) -> list[tuple[Solution, Floats]]:
+    """Each problem's solution, and its prepared scores; `stop`: only those of the start."""
+    callbacks = [lambda _event: True] if stop else list(estimator.callbacks or ())
+    if estimator.verbose:
+        callbacks.append(Progress(len(problems), estimator.tol))
+    scores: dict[int, Floats] = {}
+    solutions = minimise_together(
+        design,
+        problems,
+        tol=estimator.tol,
+        max_iter=estimator.max_iter,
+        callbacks=callbacks,
+        solved=lambda problem, _place, _solution, point: scores.update({problem: point}),
+    )
+    return [(path[0], scores[k]) for k, path in enumerate(solutions)]
 
 
 def intercept(risk: LinearRisk | ScoreRisk, sees: str, point: Floats) -> float:
@@ -108,13 +147,17 @@ def warn_unfinished(solutions: list[Solution], tol: float) -> None:
     )
 
 
-def warn_skipped(lists: list[Lists]) -> None:
+def warn_skipped(lists: Sequence[Compact]) -> None:
     skipped = max(part.n_skipped for part in lists)
     if skipped:
-        total = skipped + min(len(part.positives) for part in lists)
+        total = skipped + min(part.n_lists for part in lists)
+        lack = (
+            "no relevant row or no other row"
+            if isinstance(lists[0], Lists)
+            else "no preference among their rows"
+        )
         warnings.warn(
-            f"qid: {skipped} of {total} lists have no relevant row or no other row and are left out of the mean; "
-            "n_skipped_lists_ counts them.",
+            f"qid: {skipped} of {total} lists have {lack} and are left out of the mean; n_skipped_lists_ counts them.",
             UserWarning,
             stacklevel=3,
         )

@@ -12,7 +12,7 @@ from rankcut import losses
 from rankcut.data.arrays import check_X
 from rankcut.data.labels import targets
 from rankcut.data.lists import Lists
-from rankcut.designs import Design, make_design
+from rankcut.designs import make_design
 from rankcut.estimators.approx import clamped_intercepts, hard_problem
 from rankcut.estimators.base import (
     LinearRanker,
@@ -20,14 +20,15 @@ from rankcut.estimators.base import (
     enough,
     intercept,
     one_blas_thread,
+    solve,
+    starts,
     threads,
     warn_skipped,
     warn_unfinished,
 )
 from rankcut.estimators.checks import check_parameters
 from rankcut.models import LinearRisk
-from rankcut.solvers import Problem, Solution, minimise_together
-from rankcut.solvers.progress import Progress
+from rankcut.solvers import Problem
 
 Floats = NDArray[np.float64]
 
@@ -152,11 +153,11 @@ class RankSVM(LinearRanker):
                     LinearRisk(part, loss.bind(part), loss.sees, n_threads=inner, enough=enough(design))
                     for part in lists
                 ]
-                starts = self._starts(len(lists), design)
-                problems = [Problem(risk, [self.C], start) for risk, start in zip(risks, starts, strict=True)]
+                first = starts(self, len(lists), design)
+                problems = [Problem(risk, [self.C], start) for risk, start in zip(risks, first, strict=True)]
             else:
                 risks, problems, stopped = hard_problem(self, design, lists, loss)
-            results = self._solve(design, problems, stop=stopped)
+            results = solve(self, design, problems, stop=stopped)
         solutions = [solution for solution, _ in results]
         self.classes_, self._kind = goal.classes, goal.kind
         self._keep(solutions)
@@ -173,30 +174,6 @@ class RankSVM(LinearRanker):
         self.n_skipped_lists_ = each([part.n_skipped for part in lists])
         warn_unfinished(solutions, self.tol)
         return self
-
-    def _starts(self, n_problems: int, design: Design) -> list[Floats | None]:
-        last = getattr(self, "coef_", None) if self.warm_start else None
-        if last is None or last.shape != (n_problems, design.n_columns):
-            return [None] * n_problems
-        return list(last)
-
-    def _solve(
-        self, design: Design, problems: list[Problem], *, stop: bool = False
-    ) -> list[tuple[Solution, Floats]]:
-        """Each problem's solution, and its prepared scores; `stop`: only those of the start."""
-        callbacks = [lambda _event: True] if stop else list(self.callbacks or ())
-        if self.verbose:
-            callbacks.append(Progress(len(problems), self.tol))
-        scores: dict[int, Floats] = {}
-        solutions = minimise_together(
-            design,
-            problems,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            callbacks=callbacks,
-            solved=lambda problem, _place, _solution, point: scores.update({problem: point}),
-        )
-        return [(path[0], scores[k]) for k, path in enumerate(solutions)]
 
 
 def linear_loss(name: str, oracle: str, positive_weight: float | None, fit_intercept: bool) -> losses.Loss:

@@ -13,11 +13,12 @@ from rankcut.losses.hinge import Hinge
 from rankcut.losses.mrr import ReciprocalRank
 from rankcut.losses.ndcg import Ndcg
 from rankcut.losses.precision import PrecisionAtK
+from rankcut.losses.preference import Preference
 
 __all__ = ["Loss", "MostViolated", "get", "names"]
 
 _BY_NAME: dict[str, type[Loss]] = {
-    loss.name: loss for loss in (AveragePrecision, Auc, Ndcg, ReciprocalRank, Hinge)
+    loss.name: loss for loss in (AveragePrecision, Auc, Ndcg, ReciprocalRank, Hinge, Preference)
 }
 
 

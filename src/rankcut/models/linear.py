@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankcut import _core
+from rankcut.data.compact import Compact
 from rankcut.data.lists import Lists
 from rankcut.models.easy import EasySamples
 
@@ -24,7 +25,7 @@ class LinearRisk:
 
     def __init__(
         self,
-        lists: Lists,
+        lists: Compact,
         risk: _core.Risk | None,
         sees: str,
         *,
@@ -50,6 +51,7 @@ class LinearRisk:
 
     def all_scores(self, prepared: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """The scores of the lists' samples, and which of them are relevant."""
+        assert isinstance(self._lists, Lists)  # grades have no such samples
         return prepared[: self._size], self._lists.relevant
 
     def allowed(self, prepared: Floats) -> tuple[float, float]:
@@ -98,22 +100,23 @@ class LinearRisk:
 
         A loss of differences does not see a common shift, so the diagonal overstates its Hessian: what is
         left is the scatter of each class around its mean, and of the two means (exact if every positive were
-        compared with the mean negative). With several lists the means differ by list; the diagonal has to do.
+        compared with the mean negative). With grades a sample belongs to both, by the share of its pairs in which
+        it is the better one. With several lists the means differ by list; the diagonal has to do.
         Of very many samples, a part of each class stands for all: it is an estimate anyway.
         """
         diagonal = np.empty(self._size)
         self._risk.curvature(
             point[: self._size], self._lists.gather(weights, self._threads), diagonal, self._threads
         )
-        relevant = self._lists.relevant
-        thin(diagonal, relevant, self._enough)
+        better = self._lists.better
+        thin(diagonal, better > 0.5, self._enough)
         bent = np.flatnonzero(diagonal)
-        diagonal, relevant = diagonal[bent], relevant[bent]
+        diagonal, better = diagonal[bent], better[bent]
         vectors, signs = np.empty((0, len(bent))), np.empty(0)
         if self._sees == "shifted scores" and len(bent):
             vectors, signs = diagonal[None] / np.sqrt(diagonal.sum()), np.array([-1.0])
-        elif self._sees == "differences" and len(self._lists.positives) == 1:
-            classes = np.where([relevant, ~relevant], diagonal, 0.0)
+        elif self._sees == "differences" and self._lists.n_lists == 1:
+            classes = diagonal * np.stack((better, 1.0 - better))
             mass = classes.sum(axis=1)
             if mass.min() > 0:
                 between = np.sqrt(0.5 * mass.sum()) * (classes[0] / mass[0] - classes[1] / mass[1])
