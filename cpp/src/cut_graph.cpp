@@ -5,6 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "rankcut/graph/enumeration.hpp"
 #include "rankcut/graph/reach.hpp"
 #include "rankcut/graph/tree.hpp"
 #include "rankcut/threads.hpp"
@@ -25,6 +26,9 @@ public:
         if (part.is_tree()) {
             tree_.solve(part, amounts_, answer);
             if (sets) tree_.flips(part, amounts_, *sets, answer);
+        } else if (sets && part.size <= tiny) {
+            enumeration_.solve(part, amounts_, answer);
+            enumeration_.flips(part, *sets, answer);
         } else {
             forest_.solve(part, amounts_, answer);
             if (sets) reach_.solve(part, forest_, *sets, answer);
@@ -48,6 +52,7 @@ public:
 private:
     Amounts amounts_;
     TreeMessages tree_;
+    Enumeration enumeration_;
     Forest forest_;
     Reach reach_;
 };

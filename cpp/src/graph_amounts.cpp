@@ -26,7 +26,7 @@ void Amounts::round(const Part& part, const double* all_unary, const double* all
     for (Index v = 0; v < part.size; ++v) total += std::abs(all_unary[part.node[v]]);
     if (!std::isfinite(total)) throw std::invalid_argument("unary scores and their sum must be finite");
     const double dear = total > 0.0 ? 2.0 * total : std::numeric_limits<double>::infinity();
-    double largest = 0.0, bound = 0.0;
+    double largest = 0.0, twice_all = 0.0, bound = 0.0;
     for (Index v = 0; v < part.size; ++v) {
         double around = 0.0;
         for (Index a = part.begin(v); a < part.end(v); ++a) {
@@ -38,9 +38,10 @@ void Amounts::round(const Part& part, const double* all_unary, const double* all
             largest = std::max(largest, c);
         }
         bound += std::min(std::abs(all_unary[part.node[v]]), around);
+        twice_all += around;
     }
-    if (!std::isfinite(bound + 2.0 * largest)) throw std::invalid_argument("the sum of all costs must be finite");
-    unit = grid(bound + 2.0 * largest);
+    if (!std::isfinite(twice_all)) throw std::invalid_argument("the sum of all costs must be finite");
+    unit = grid(bound + (part.size <= tiny ? twice_all : 2.0 * largest));
     constexpr Amount plenty = Amount{1} << 61;  // more than any score
     unary.resize(part.size);
     cost.resize(part.n_arcs);

@@ -30,7 +30,7 @@ Amount Reach::prepare(Index v, const Forest& solved, const Answer& answer) {
     for (Index a = part_.begin(v); a < part_.end(v); ++a) {
         const bool alike = (answer.score[part_.head[a]] > 0) == label;
         amount_[a] = alike ? solved.capacity(label ? part_.sister[a] : a) : 0;
-        around += amount_[a];
+        around = std::min(around + amount_[a], endless);
     }
     return around;
 }

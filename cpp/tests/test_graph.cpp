@@ -240,3 +240,17 @@ TEST(a_graph_refuses_what_it_cannot_use) {
     CHECK(graph.label(unary.data(), &cost, labels.data(), 1) == 0.5);
     CHECK(labels == (Bytes{1, 0}));
 }
+
+// Costs far beyond the scores, on many edges: the grid leaves room for their sums, or stops adding them up.
+TEST(costs_beyond_all_scores_do_not_overflow) {
+    Random random(4);
+    for (int round = 0; round < 300; ++round) {
+        const std::size_t n = 3 + random() % 9;
+        Problem p = random_problem(random, n, 60, Numbers::whole);
+        const double factor = std::ldexp(1.0, static_cast<int>(random() % 8) - 2);
+        for (double& c : p.costs)
+            if (random() % 4) c *= 16.0 * factor;
+        check_against_enumeration(p, true);
+        check_labellings(p, random);
+    }
+}

@@ -4,7 +4,8 @@
 // that follows is integer arithmetic: flows, cuts and max-marginals are exact for the rounded numbers, ties
 // are ties, and the order of the work cannot change a result. The grid is as fine as 63 bits allow:
 // unit ≤ 2^-58 (Σ|u| + 2 max c), so the energy of a labelling is off by at most (nodes + edges) · unit / 2,
-// and not at all where the inputs lie on the grid.
+// and not at all where the inputs lie on the grid. (Energies of tiny components are added up as a whole: there
+// the grid leaves room for all costs.)
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,8 @@
 namespace rankcut::graph {
 
 using Amount = std::int64_t;
+
+constexpr Index tiny = 8;  // nodes; up to here looking at all labellings is faster than flows
 
 struct Amounts {
     double unit = 1.0;
