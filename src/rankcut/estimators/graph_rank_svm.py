@@ -27,8 +27,12 @@ from rankcut.losses import Loss
 from rankcut.models import LabellingRisk, LatentLabellingRisk, Samples, ScoreRisk, marginals
 from rankcut.solvers import Problem, Solution, Status, minimise_together
 from rankcut.solvers.progress import Progress
+from rankcut.solvers.search import search
 
 Floats = NDArray[np.float64]
+Solved = tuple[Solution, Floats]  # and the raw numbers there
+STARTS = (1.0, 10.0, 100.0)  # times C: the labelling risk is a mean, small beside that of rankings
+START_TOL = 1e-2
 
 
 class GraphRankSVM(LinearRanker):
@@ -53,9 +57,9 @@ class GraphRankSVM(LinearRanker):
     eta : float, default=1.0
         Scale of the edge features: how cheap it is to use the edges.
     init : {"labelling", "zeros"} or array of shape (n_features + n_edge_features,), default="labelling"
-        Where to start what is not convex: from the fit with ``loss="labelling"`` (of bags, that starts from the one of
-        their mean instances), from zero, or from these coefficients (those of the edges, which have to be 0 or
-        less, last). One row for each ranker if there are several.
+        Where to start what is not convex: from the best of the fits with ``loss="labelling"`` and 1, 10 and 100
+        times C (of bags, these start from the one of their mean instances), from zero, or from these coefficients
+        (those of the edges, which have to be 0 or less, last). One row for each ranker if there are several.
     positive_weight : float, default=None
         J of loss="labelling", what a missed positive costs; None means N/P. Weight of the positives in
         loss="hinge"; None means 1.
@@ -142,20 +146,23 @@ class GraphRankSVM(LinearRanker):
         with one_blas_thread():
             stopped = False
             passes = Passes(0.0, 0.0)
-            for design, samples, loss in self._stages(graph, X, offsets, given=starts is not None):
+            paths: list[list[Solved]] = []
+            for design, samples, loss, path in self._stages(graph, X, offsets, given=starts is not None):
                 inner = design.n_threads if len(goal.relevant) == 1 else 1
                 risks = [self._risk(loss, graph, samples, part, inner) for part in goal.relevant]
+                if paths:
+                    starts = [self._start(risk, found) for risk, found in zip(risks, paths, strict=True)]
                 before = design.passes
-                results = self._solve(design, risks, starts, stop=stopped)
-                starts = [solution.w for solution, _ in results]
-                stopped = any(solution.status is Status.INTERRUPTED for solution, _ in results)
+                paths = self._solve(design, risks, path, starts, stop=stopped)
+                stopped = any(found[-1][0].status is Status.INTERRUPTED for found in paths)
                 passes = Passes(*np.add(passes, np.subtract(design.passes, before)).tolist())
+        results = [found[-1] for found in paths]
         solutions = [solution for solution, _ in results]
         self.classes_, self._kind = goal.classes, goal.kind
         self._keep(solutions)
         self.coef_, self.edge_coef_ = np.split(self.coef_, [X.shape[1]], axis=1)
-        paths = [getattr(s, "objective_path", [s.objective]) for s in solutions]
-        self.objective_path_ = paths[0] if len(paths) == 1 else paths
+        objectives = [getattr(s, "objective_path", [s.objective]) for s in solutions]
+        self.objective_path_ = objectives[0] if len(objectives) == 1 else objectives
         self.intercept_, self.n_passes_ = np.zeros(len(risks)), passes
         for k, (risk, (_, point)) in enumerate(zip(risks, results, strict=True)):
             if self.fit_intercept and isinstance(risk, ScoreRisk):  # labellings have none
@@ -203,18 +210,31 @@ class GraphRankSVM(LinearRanker):
 
     def _stages(
         self, graph: Graph, X: Any, offsets: NDArray[np.int64] | None, *, given: bool
-    ) -> list[tuple[Design, Samples, str]]:
-        """What is trained one after the other, each from the last one's coefficients."""
+    ) -> list[tuple[Design, Samples, str, list[float]]]:
+        """What is trained one after the other, and for which C: each starts from what the last one found."""
         design, samples = self._design(graph, X, offsets), Samples(len(graph), offsets)
-        stages = [(design, samples, self.loss)]
+        stages = [(design, samples, self.loss, [self.C])]
         if given or self.init != LABELLING:
             return stages
         if self.loss != LABELLING:
-            stages.insert(0, (design, samples, LABELLING))
+            stages.insert(0, (design, samples, LABELLING, [self.C * factor for factor in STARTS]))
         if offsets is not None:  # at zero all instances tie: their mean tells them apart, and is convex
             means = self._design(graph, mean_instances(X, offsets), None)
-            stages.insert(0, (means, Samples(len(graph)), LABELLING))
+            stages.insert(0, (means, Samples(len(graph)), LABELLING, [self.C]))
         return stages
+
+    def _start(self, risk: LabellingRisk | ScoreRisk, found: list[Solved]) -> Floats:
+        """Of the coefficients found and their multiples, those of the smallest objective. The scores of t·w are t
+        times those of w, and the labellings behind them the same."""
+        if not isinstance(risk, ScoreRisk):
+            return found[-1][0].w
+        best, start = np.inf, found[-1][0].w
+        for solution, point in found:
+            square = float(solution.w @ solution.w)
+            ray = search(risk.ray(point), np.inf, 0.0, 0.0, square, self.C, 1e-3 * self.C).best
+            if ray.value < best:
+                best, start = ray.value, ray.t * solution.w
+        return start
 
     def _risk(
         self, loss: str, graph: Graph, samples: Samples, relevant: NDArray[np.bool_], n_threads: int
@@ -233,25 +253,32 @@ class GraphRankSVM(LinearRanker):
         return linear_loss(self.loss, "staircase", self.positive_weight, self.fit_intercept)
 
     def _solve(
-        self, design: Design, risks: Sequence[Any], starts: Sequence[Floats] | None, *, stop: bool
-    ) -> list[tuple[Solution, Floats]]:
-        """Each problem's solution, and the raw numbers there; `stop`: only those of the start."""
+        self,
+        design: Design,
+        risks: Sequence[Any],
+        path: list[float],
+        starts: Sequence[Floats] | None,
+        *,
+        stop: bool,
+    ) -> list[list[Solved]]:
+        """For each problem and C of the path the solution, and the raw numbers there; `stop`: only those of the
+        start. Where there are several C it is to find a start, and need not be exact."""
         cone = slice(self.n_features_in_, design.n_columns)
         problems = [
-            Problem(risk, [self.C], None if starts is None else starts[k], cone)
-            for k, risk in enumerate(risks)
+            Problem(risk, path, None if starts is None else starts[k], cone) for k, risk in enumerate(risks)
         ]
         callbacks = [lambda _event: True] if stop else list(self.callbacks or ())
+        tol = self.tol if len(path) == 1 else max(self.tol, START_TOL)
         if self.verbose:
-            callbacks.append(Progress(len(problems), self.tol))
-        points: dict[int, Floats] = {}
-        solutions = minimise_together(
+            callbacks.append(Progress(len(problems), tol))
+        found: list[list[Solved]] = [[] for _ in problems]
+        minimise_together(
             design,
             problems,
-            tol=self.tol,
+            tol=tol,
             max_iter=self.max_iter,
             max_rounds=self.max_rounds,
             callbacks=callbacks,
-            solved=lambda problem, _place, _solution, point: points.update({problem: point.copy()}),
+            solved=lambda k, _place, solution, point: found[k].append((solution, point.copy())),
         )
-        return [(path[0], points[k]) for k, path in enumerate(solutions)]
+        return found

@@ -213,6 +213,10 @@ class ScoreRisk(GraphRisk):
         plus, minus = self._marginals(point[self._samples.best(point)], self._costs(point))
         return self._lists.gather(plus - minus), self._lists.relevant
 
+    def ray(self, point: Floats) -> _Ray:
+        """The loss, nothing frozen, of t times the scores at a point."""
+        return _Ray(self._risk, self.all_scores(point)[0], self._threads)
+
     def intercept(self, point: Floats) -> float:
         """The best intercept at these scores, if the loss chooses one."""
         self._risk.evaluate(self.all_scores(point)[0], np.empty(self._lists.size), self._threads)
@@ -287,3 +291,13 @@ class _GraphLine:
         found = self._risk.tangent(raw)
         value = found.offset + float(found.weights @ raw)
         return max(0.0, value), float(found.weights @ self._direction)  # rounding aside, R ≥ 0
+
+
+class _Ray:
+    limit = float("inf")
+
+    def __init__(self, risk: _core.Risk, scores: Floats, n_threads: int) -> None:
+        self._risk, self._zero, self._scores, self._threads = risk, np.zeros(len(scores)), scores, n_threads
+
+    def __call__(self, t: float) -> tuple[float, float]:
+        return self._risk.line(self._zero, self._scores, t, self._threads)
