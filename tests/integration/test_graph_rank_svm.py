@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from rankcut import ConvergenceWarning, GraphRankSVM, InputError, RankSVM, metrics
+from rankcut import ConvergenceWarning, GraphRankSVM, InputError, RankSVM, losses, metrics
 from rankcut.data import Graph
 from rankcut.reference import related
 from rankcut.selection import ComponentKFold
@@ -125,6 +125,21 @@ def test_every_start(init: str, grouped: tuple[Graph, np.ndarray]) -> None:
         assert model.objective_path_[0] == pytest.approx(20.0 * (1 - lowest))
     if init == "array":
         assert model.objective_path_[0] > model.objective_
+
+
+def test_it_starts_no_worse_than_any_multiple_of_a_labelling_model(grouped: tuple[Graph, np.ndarray]) -> None:
+    """Up to the tolerance to which these models were trained for it."""
+    graph, y = grouped
+    C, risk = 5.0, losses.get("ap")
+    begun = GraphRankSVM(C=C).fit(graph, y).objective_path_[0]
+    assert begun <= C * risk.most_violated(np.zeros(len(y)), y).value
+    for factor in (1.0, 10.0, 100.0):
+        first = GraphRankSVM(C=factor * C, loss="labelling", tol=1e-6).fit(graph, y)
+        norm = np.sum(first.coef_**2) + np.sum(first.edge_coef_**2)
+        scores = first.decision_function(graph)
+        for t in np.linspace(0.0, 2.0, 41):
+            objective = 0.5 * t * t * norm + C * risk.most_violated(t * scores, y).value
+            assert begun <= 1.1 * objective
 
 
 def test_several_classes_are_trained_together(grouped: tuple[Graph, np.ndarray]) -> None:
