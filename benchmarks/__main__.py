@@ -21,6 +21,7 @@ SECTIONS = {
     "preferences": ("benchmarks.preferences", "Preferences"),
     "newton": ("benchmarks.newton", "Squared hinge"),
     "letor": ("benchmarks.letor", "Graded relevance"),
+    "files": ("benchmarks.files", "Files"),
     "products": ("benchmarks.products", "Products"),
     "graph": ("benchmarks.graph", "The graph core"),
     "related": ("benchmarks.related", "Related samples"),

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rankcut import RankSVM, RankSVMCV, io, metrics
+from rankcut import PreferenceRankSVM, RankSVM, RankSVMCV, io, metrics
 from rankcut.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -176,6 +176,43 @@ def test_scale_is_undone_in_the_model(folder: Path, capsys: pytest.CaptureFixtur
     run(capsys, "fit", "wild.csv", "-o", "m", "--scale", "minmax", status=2)
 
 
+def test_preferences(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    about = in_json(capsys, "fit", "rows.svm", "-o", "m", "--model", "preference", "-C", "10")
+    assert about["class"] == "PreferenceRankSVM"
+    data = io.read("rows.svm")
+    expected = PreferenceRankSVM(C=10.0).fit(data.X, data.y, qid=data.qid).decision_function(data.X)
+    out = run(capsys, "predict", "m", "rows.svm")
+    assert [float(line) for line in out.splitlines()] == expected.tolist()
+    assert valid("predict", json.loads(run(capsys, "predict", "m", "rows.svm", "--json").splitlines()[0]))
+    (ranker,) = in_json(capsys, "evaluate", "m", "rows.svm")["rankers"]
+    value = metrics.ndcg(data.y, expected, qid=data.qid, gain="linear")
+    assert ranker["measures"]["NDCG, linear gain"]["value"] == pytest.approx(value)
+    assert "AUC" in run(capsys, "evaluate", "m", "rows.svm", "--relevant-from", "1")
+
+
+def test_graphs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from rankcut import Graph, GraphRankSVM
+
+    data = io.read("train.csv")
+    edges = np.array([(i, i + 1) for i in range(0, 198, 3)])
+    pl.DataFrame({"source": edges[:, 0], "target": edges[:, 1], "near": np.full(len(edges), 0.5)}).write_csv(
+        "edges.csv"
+    )
+    about = in_json(capsys, "fit", "train.csv", "-o", "m", "--edges", "edges.csv", "--set", "eta=2")
+    assert about["class"] == "GraphRankSVM"
+    graph = Graph(data.X, edges, np.full((len(edges), 1), 0.5))
+    expected = GraphRankSVM(eta=2, random_state=0).fit(graph, data.y).decision_function(graph)
+    out = run(capsys, "predict", "m", "train.csv", "--edges", "edges.csv")
+    assert np.allclose([float(line) for line in out.splitlines()], expected)
+    found = in_json(capsys, "evaluate", "m", "train.csv", "--edges", "edges.csv", "--bootstrap", "0")
+    assert found["rankers"][0]["measures"]["AP"]["value"] == pytest.approx(
+        metrics.average_precision(data.y, expected)
+    )
+    assert in_json(capsys, "inspect", "train.csv", "--edges", "edges.csv")["edges"] == len(edges)
+    assert main(["predict", "m", "train.csv"]) == 2
+    assert "needs them; pass --edges" in capsys.readouterr().err
+
+
 # --- measuring ------------------------------------------------------------------------------------------------------
 
 
@@ -329,6 +366,7 @@ def test_examples_name_options_that_exist() -> None:
             ["fit", "train.csv", "-o", "m", "--set", "depth=3"],
             "depth: is no parameter of RankSVM, which has C, loss",
         ),
+        (["fit", "train.csv", "-o", "m", "--model", "graph"], "'graph' needs edges"),
         (["fit", "train.csv", "-o", "m", "--set", "depth"], "pass NAME=VALUE"),
         (["fit", "train.csv", "-o", "missing/m"], "output: cannot write missing/m"),
         (["fit", "train.csv", "-o", "m", "--label", "lable"], "no column 'lable'; the file has 'label'"),

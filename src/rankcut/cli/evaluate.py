@@ -9,7 +9,7 @@ import typer
 
 from rankcut import io
 from rankcut.cli import exits
-from rankcut.cli.kinds import samples
+from rankcut.cli.kinds import samples_for
 from rankcut.cli.measures import Interval, Measured, binary_measures, graded_measures, measure
 from rankcut.cli.options import Config, DataOptions, Json, Quiet, Seed, Threads, shared
 from rankcut.cli.output import show, show_json, show_table
@@ -55,7 +55,7 @@ def evaluate(
     progress = Progress(1, quiet=quiet)
     found = reading.read(data, n_jobs=threads, **features_of(estimator, reading, data))
     rule = target.rule() or io.describe(model)["training"].get("target") or {}
-    sample = samples(found)
+    sample = samples_for(estimator, found)
     if sample.y is None:
         raise InputError(f"label: {data} has no labels; name their column with --label")
     scores: Any = np.asarray(estimator.decision_function(sample.inputs)).reshape(len(sample), -1)

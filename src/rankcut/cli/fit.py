@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -49,7 +50,9 @@ def fit(
     output: Output,
     reading: DataOptions,
     target: TargetOptions,
-    model: Annotated[str, typer.Option(help="rank, bag or preference; auto goes by the data")] = "auto",
+    model: Annotated[
+        str, typer.Option(help="rank, bag, graph or preference; auto goes by the data")
+    ] = "auto",
     c: Annotated[float | None, typer.Option("-C", metavar="C", help="weight of the risk (default 1)")] = None,
     loss: Annotated[
         str | None, typer.Option(help="ap, auc, ndcg, mrr, precision@k, hinge (default ap)")
@@ -130,10 +133,10 @@ def fitted(estimator: Any, training: Training, scaling: str, progress: Progress)
     estimator has no coef_ if it was interrupted too early."""
     inputs, back = _scaled(training, scaling)
     estimator.set_params(callbacks=[Fitting(progress, estimator.tol)])
-    arguments = {"qid": training.samples.qid, "known": training.samples.known}
+    arguments = _arguments(estimator, training.samples)
     began = time.perf_counter()
     try:
-        estimator.fit(inputs, training.samples.y, **{k: v for k, v in arguments.items() if v is not None})
+        estimator.fit(inputs, training.samples.y, **arguments)
     except KeyboardInterrupt:
         progress.clear()
         complain("interrupted before there was a model; nothing is stored", exits.INTERRUPTED)
@@ -177,9 +180,22 @@ def said(about: dict[str, Any], seconds: float) -> str:
     return f"{about['class']} fitted in {seconds:.1f} s: {sum(training.get('n_iter', []))} cuts{gap}"
 
 
+def _arguments(estimator: Any, found: Samples) -> dict[str, Any]:
+    """What fit takes beside inputs and labels. Nothing that the data set holds is left out in silence."""
+    held = {name: values for name in ("qid", "known") if (values := getattr(found, name)) is not None}
+    for name in held.keys() - signature(estimator.fit).parameters.keys():
+        what = f"{type(estimator).__name__} has no use for it; leave the column out with --drop {name}"
+        raise InputError(f"{name}: {what}")
+    return held
+
+
 def _scaled(training: Training, scaling: str) -> tuple[Any, Any]:
     if scaling == "none":
         return training.samples.inputs, None
+    if training.data.edges is not None and training.data.edge_features is None:
+        raise InputError(
+            "scale: the edges' features are made of the rows', and would change too; pass 'none'"
+        )
     X, shift, width = scale(training.data.X, scaling)
     return samples(replace(training.data, X=X)).inputs, (shift, width)
 

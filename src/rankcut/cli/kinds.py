@@ -1,4 +1,4 @@
-"""Which estimator a data set asks for, and what it gives that estimator: rows or bags."""
+"""Which estimator a data set asks for, and what it gives that estimator: rows or a graph of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankcut.data.graph import Graph
 from rankcut.errors import InputError
 from rankcut.io import Dataset
 from rankcut.io.store import models
@@ -18,6 +19,7 @@ from rankcut.io.store import models
 KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "rank": ("RankSVM", ()),
     "bag": ("BagRankSVM", ("bag",)),
+    "graph": ("GraphRankSVM", ("edges",)),
     "preference": ("PreferenceRankSVM", ()),
 }
 CHOOSER = "RankSVMCV"
@@ -31,7 +33,7 @@ def kinds() -> tuple[str, ...]:
 def kind_for(data: Dataset, asked: str) -> str:
     """The kind asked for, or with "auto" that of the data."""
     if asked == "auto":
-        asked = "bag" if data.bag is not None else "rank"
+        asked = "graph" if data.edges is not None else "bag" if data.bag is not None else "rank"
     if asked not in kinds():
         raise InputError(f"model: came as {asked!r}; pass one of auto, {', '.join(kinds())}")
     for part in KINDS[asked][1]:
@@ -81,9 +83,18 @@ class Samples:
         return int(self.inputs.shape[0])
 
 
+def samples_for(estimator: Any, data: Dataset) -> Samples:
+    """The samples as a fitted estimator takes them."""
+    for name, parts in KINDS.values():
+        missing = [part for part in parts if type(estimator).__name__ == name and getattr(data, part) is None]
+        if missing:
+            raise InputError(f"{missing[0]}: the model is a {name} and needs them; pass --{missing[0]}")
+    return samples(data)
+
+
 def samples(data: Dataset) -> Samples:
-    """A sample is a row."""
-    for part, of in (("edges", "a graph"), ("bag", "bags")):
-        if getattr(data, part) is not None:
-            raise InputError(f"{part}: no model of this rankcut takes {of}; leave {part} out")
-    return Samples(data.X, data.y, data.qid, data.id)
+    """A sample is a row; edges join them."""
+    if data.bag is not None:
+        raise InputError("bag: no model of this rankcut takes bags; leave the column out")
+    inputs = data.X if data.edges is None else Graph(data.X, data.edges, data.edge_features)
+    return Samples(inputs, data.y, data.qid, data.id)

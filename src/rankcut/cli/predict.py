@@ -17,7 +17,7 @@ import typer
 
 from rankcut import io
 from rankcut.cli import exits
-from rankcut.cli.kinds import Samples, samples
+from rankcut.cli.kinds import Samples, samples, samples_for
 from rankcut.cli.options import Config, DataOptions, Quiet, Threads, shared
 from rankcut.cli.output import finite
 from rankcut.cli.progress import EVERY_LINE, Progress
@@ -79,7 +79,7 @@ def predict(
 def parts(
     estimator: Any, path: Path, reading: DataOptions, progress: Progress, threads: int | None
 ) -> Iterator[Samples]:
-    """The file's samples part by part, with the model's features."""
+    """The file's samples part by part, with the model's features; graphs whole."""
     options = {**reading.reading(), **features_of(estimator, reading, path)}
     if reading.edges is not None:
         yield samples(
@@ -89,7 +89,7 @@ def parts(
     began = noted = time.perf_counter()
     rows, seen = 0, set[Any]()
     for part in _whole_bags(io.stream(path, n_jobs=threads, progress=progress.at, **options), path):
-        yield samples(part) if part.bag is None else _bags(part, seen, path)
+        yield samples_for(estimator, part) if part.bag is None else _bags(part, seen, path)
         rows += part.n_rows
         now = time.perf_counter()
         progress.label = f"{rows:,} rows, {rows / (now - began):,.0f} a second"
