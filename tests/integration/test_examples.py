@@ -11,6 +11,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SAYS = {
     "few_positives.py": ["relevant rows", "converged", "test average precision"],
     "queries.py": ["had nothing to rank", "ranked by query", "ranked as one list"],
+    "box_cascade.py": ["area under recall", "complete, margin", "structural SVM"],
     "digits_one_vs_rest.py": ["average precision", "first five for each digit"],
 }
 
