@@ -22,6 +22,7 @@ SECTIONS = {
     "newton": ("benchmarks.newton", "Squared hinge"),
     "letor": ("benchmarks.letor", "Graded relevance"),
     "files": ("benchmarks.files", "Files"),
+    "bags": ("benchmarks.bags", "Bags"),
     "products": ("benchmarks.products", "Products"),
     "graph": ("benchmarks.graph", "The graph core"),
     "related": ("benchmarks.related", "Related samples"),

@@ -11,6 +11,7 @@ using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+void bind_bags(nb::module_& m);
 void bind_graph(nb::module_& m);
 void bind_loss(nb::module_& m);
 void bind_product(nb::module_& m);

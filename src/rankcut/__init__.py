@@ -3,9 +3,10 @@
 __version__ = "0.1.0"
 
 from rankcut import data, graph, io, losses, metrics, selection, solvers
-from rankcut.data import Graph
+from rankcut.data import Bags, Graph
 from rankcut.errors import ConvergenceWarning, InputError, RankcutError
 from rankcut.estimators import (
+    BagRankSVM,
     GraphRankSVM,
     LatentStructuralSVM,
     PreferenceRankSVM,
@@ -15,6 +16,8 @@ from rankcut.estimators import (
 )
 
 __all__ = [
+    "BagRankSVM",
+    "Bags",
     "ConvergenceWarning",
     "Graph",
     "GraphRankSVM",

@@ -9,6 +9,29 @@ import numpy
 from numpy.typing import NDArray
 
 
+def best_instances(begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], end: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], left_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], instance: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], n_threads: int = 1) -> None:
+    """The largest score of each bag, and the first instance that has it."""
+
+class BagLine:
+    """
+    The bags' scores along a line, from the few instances that can be best on it.
+    """
+
+    def __init__(self, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], end: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], left_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reach: float, n_threads: int = 1) -> None: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def reach(self) -> float: ...
+
+    @property
+    def kept(self) -> int:
+        """How many instances can be best."""
+
+    def at(self, t: float, score: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], slope: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int = 1) -> None:
+        """Writes each bag's score at t, and how fast it changes."""
+
 class FrozenLabellings:
     """
     For each node i a labelling of its component, fixed: linear in scores and costs.

@@ -20,7 +20,17 @@ import pytest
 from safetensors.numpy import load_file
 from sklearn.model_selection import KFold
 
-from rankcut import Graph, GraphRankSVM, InputError, PreferenceRankSVM, RankSVM, RankSVMCV, io
+from rankcut import (
+    BagRankSVM,
+    Bags,
+    Graph,
+    GraphRankSVM,
+    InputError,
+    PreferenceRankSVM,
+    RankSVM,
+    RankSVMCV,
+    io,
+)
 from rankcut.errors import FileError
 from rankcut.io import safetensors, store
 
@@ -42,6 +52,8 @@ def rows_for(model: Any, X: np.ndarray) -> Any:
     """X as this kind of model takes it."""
     if isinstance(model, GraphRankSVM):
         return Graph(X, np.arange(len(X)).reshape(-1, 2))
+    if isinstance(model, BagRankSVM):
+        return Bags(np.vstack((X, X[::-1])), np.tile(np.arange(len(X)), 2))
     return X
 
 
@@ -57,6 +69,10 @@ FITTED: dict[str, Callable[[], Any]] = {
     "PreferenceRankSVM": lambda: fit(PreferenceRankSVM(C=3.0)),
     "PreferenceRankSVM, bipartite margin": lambda: fit(
         PreferenceRankSVM(graph="bipartite", rescaling="margin", threshold=0.5, reduce="sum")
+    ),
+    "BagRankSVM": lambda: fit(BagRankSVM(C=10.0, random_state=0)),
+    "BagRankSVM, hinge, three classes": lambda: fit(
+        BagRankSVM(loss="hinge", positive_weight=2.0, outlier_fraction=0.2, trim=0.1, init="mean"), classes=3
     ),
     "GraphRankSVM": lambda: fit(GraphRankSVM(C=3.0)),
     "GraphRankSVM, labelling, three classes": lambda: fit(GraphRankSVM(loss="labelling"), classes=3),

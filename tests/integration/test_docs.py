@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/structural.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/structural.md", "docs/bags.md"])
 def test_page(page: str) -> None:
     blocks = BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
     assert blocks

@@ -9,6 +9,7 @@ import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SAYS = {
+    "bags_of_digits.py": ["converged", "start 4", "the best digit", "the chosen digit is the 8"],
     "few_positives.py": ["relevant rows", "converged", "test average precision"],
     "queries.py": ["had nothing to rank", "ranked by query", "ranked as one list"],
     "box_cascade.py": ["area under recall", "complete, margin", "structural SVM"],

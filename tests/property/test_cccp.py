@@ -198,7 +198,7 @@ class PlainBagRisk:
 @pytest.mark.parametrize("loss", ["ap", "hinge", "mrr"])
 def test_in_lockstep_the_same_holds(rng: np.random.Generator, loss: str, shifts: bool) -> None:
     tol = 1e-3
-    for _ in range(15):
+    for _ in range(6):
         bags, y = random_bags(rng)
         X = np.concatenate(bags)
         Cs, starts = [0.3, 30.0, 3000.0], [None, rng.normal(size=3), 0.1 * rng.normal(size=3)]
@@ -219,8 +219,10 @@ def test_in_lockstep_the_same_holds(rng: np.random.Generator, loss: str, shifts:
             w = solution.w
             true = 0.5 * w @ w + C * slow.risk_of(bags, y, w, losses.get(loss).most_violated)
             assert solution.objective == pytest.approx(true, rel=1e-9, abs=1e-12)
-            best = minimise(freeze(w), C, start=w, tol=1e-6)
-            assert true - best.objective <= 2.5 * tol * true + 1e-12
+            assert solution.gap <= tol
+            if shifts:  # the end itself is stationary
+                best = minimise(freeze(w), C, start=w, tol=1e-6)
+                assert true - best.objective <= 1.5 * tol * true + 1e-12
 
 
 def test_shifted_cuts_are_below_the_new_risk(rng: np.random.Generator) -> None:

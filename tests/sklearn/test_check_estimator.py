@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rankcut import PreferenceRankSVM, RankSVM, RankSVMCV
+from rankcut import BagRankSVM, PreferenceRankSVM, RankSVM, RankSVMCV
 
 ESTIMATORS = [
     RankSVM(),
@@ -21,6 +21,8 @@ ESTIMATORS = [
     PreferenceRankSVM(),
     PreferenceRankSVM(rescaling="margin", reduce="sum", n_jobs=1),
     PreferenceRankSVM(graph="bipartite", top=1),
+    BagRankSVM(),
+    BagRankSVM(loss="hinge", outlier_fraction=0.3, trim=0.1),
 ]
 
 

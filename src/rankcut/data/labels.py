@@ -50,7 +50,7 @@ def _two(labels: NDArray[Any]) -> tuple[Any, Any]:
     return found[0], found[-1]
 
 
-def targets(y: Any, n_rows: int) -> Targets:
+def targets(y: Any, n_rows: int, what: str = "rows of X") -> Targets:
     """Two labels make one problem, more classes one-vs-rest, an indicator matrix one problem a column."""
     if y is None:  # the words that scikit-learn's own estimators use
         raise InputError("y: requires y to be passed, but the target y is None; pass one label per row")
@@ -62,7 +62,7 @@ def targets(y: Any, n_rows: int) -> Targets:
     if y.dtype.kind == "f" and np.isnan(y).any():
         raise InputError("y: Input y contains NaN; drop the rows without a label")
     if len(y) != n_rows:
-        raise InputError(f"y: came with {len(y)} entries for {n_rows} rows of X; pass one per row")
+        raise InputError(f"y: came with {len(y)} entries for {n_rows} {what}; pass one each")
     if y.ndim == 2 and y.shape[1] > 1:
         return _indicator(y)
     if y.ndim == 2:

@@ -1,5 +1,6 @@
 """scikit-learn estimators: they translate fit and predict into the parts, nothing more."""
 
+from rankcut.estimators.bag_rank_svm import BagRankSVM
 from rankcut.estimators.graph_rank_svm import GraphRankSVM
 from rankcut.estimators.latent_structural_svm import LatentStructuralSVM
 from rankcut.estimators.preference_rank_svm import PreferenceRankSVM
@@ -8,6 +9,7 @@ from rankcut.estimators.rank_svm_cv import RankSVMCV
 from rankcut.estimators.structural_svm import StructuralSVM
 
 __all__ = [
+    "BagRankSVM",
     "GraphRankSVM",
     "LatentStructuralSVM",
     "PreferenceRankSVM",

@@ -20,7 +20,7 @@ from rankcut.data.lists import Lists
 from rankcut.designs import Design, make_design
 from rankcut.errors import ConvergenceWarning
 from rankcut.estimators.intercept import balanced_intercept
-from rankcut.models import LinearRisk, ScoreRisk
+from rankcut.models import BagRisk, LinearRisk, ScoreRisk
 from rankcut.solvers import Problem, Solution, Status, minimise_together
 from rankcut.solvers.progress import Progress
 
@@ -109,7 +109,7 @@ def solve(
     return [(path[0], scores[k]) for k, path in enumerate(solutions)]
 
 
-def intercept(risk: LinearRisk | ScoreRisk, sees: str, point: Floats) -> float:
+def intercept(risk: LinearRisk | BagRisk | ScoreRisk, sees: str, point: Floats) -> float:
     """The loss's own choice if it sees the intercept, else the threshold of the smallest balanced error."""
     return risk.intercept(point) if sees == "shifted scores" else balanced_intercept(*risk.all_scores(point))
 

@@ -80,9 +80,17 @@ class LinearRisk:
         alpha = np.empty(self._size)
         return self._risk.last(alpha), self._lists.scatter(alpha, self._threads)
 
-    def cut(self, point: Floats) -> tuple[float, Floats]:
+    @property
+    def lists(self) -> Lists:
+        return self._lists
+
+    def evaluate(self, scores: Floats) -> tuple[float, Floats]:
+        """Of the lists' scores in compact order: (Δ, α) with R = Δ + α · scores."""
         alpha = np.empty(self._size)
-        offset = self._risk.evaluate(point[: self._size], alpha, self._threads)
+        return self._risk.evaluate(scores, alpha, self._threads), alpha
+
+    def cut(self, point: Floats) -> tuple[float, Floats]:
+        offset, alpha = self.evaluate(point[: self._size])
         return offset, self._lists.scatter(alpha, self._threads)
 
     def hard_cuts(self, point: Floats) -> list[Any]:

@@ -8,7 +8,7 @@ each iteration the driver
 so that many problems can advance in lockstep, and no pass over the data is made here.
 
 A risk that is not convex shows a convex bound for one round after the other (rankcut.solvers.cccp). Then a round
-ends, with the status CONVERGED, once the gap is small beside what the round has gained; `stationary` says whether
+ends, with the status CONVERGED, once the gap is no more than what the round has gained; `stationary` says whether
 it has proved that its own start is as good as optimal.
 """
 
@@ -31,7 +31,8 @@ OUTWARD = (
     0.1  # how far beyond the line's minimum to cut, towards the model's minimiser, once progress is slow
 )
 LOOK_BACK, SLOW = 4, 0.6  # progress is slow if the gap fell to no less than this share in so many iterations
-SHARE = 0.1  # a round of several ends once the gap is this share of what it has gained
+SHARE = 1.0  # a round of several ends once the gap is this share of what it has gained
+FIRST = 10  # … or after so many cuts, if it began at w = 0, where it was frozen by chance
 STUCK = 25  # iterations without any change of either bound
 
 
@@ -47,6 +48,7 @@ class Bundle:
         metric: bool = False,
         nonpositive: slice | None = None,
         rounds: bool = False,
+        turns: bool = False,
         n_seats: int = 0,
     ) -> None:
         self.C, self.tol, self.max_iter = C, tol, max_iter
@@ -60,7 +62,8 @@ class Bundle:
         self._metric_led = False
         self._nonpositive = nonpositive  # parameters that have to stay ≤ 0, from the start on
         self._cuts = Cuts(C, len(self.w), nonnegative=nonnegative, nonpositive=nonpositive, n_seats=n_seats)
-        self._rounds = rounds
+        self._rounds, self._turns = rounds, turns
+        self._by_chance, self._round_iter = False, 0
         self.round_began = -math.inf  # the objective there
         self._next = self.w
         self._gaps: list[float] = []
@@ -78,8 +81,16 @@ class Bundle:
 
     @property
     def stationary(self) -> bool:
-        """Whether the point where the round began is optimal to within tol for the round's own risk."""
+        """Whether the point where the round began is optimal to within tol for the round's own risk. At w = 0 all
+        choices are tight, so that one of them proves nothing, as long as there is another."""
+        if self._by_chance and self._can_turn:
+            return False
         return self.round_began - self.dual_objective <= self.tol * abs(self.round_began)
+
+    @property
+    def _can_turn(self) -> bool:
+        """Whether there is a direction to freeze in."""
+        return self._turns or bool(self.w.any())
 
     def begin(self, risk: float, offset: float, gradient: Floats) -> None:
         """Told the risk at the start, and a cut that is tight there."""
@@ -90,6 +101,7 @@ class Bundle:
         """Told the risk at the best point, where it was frozen. All cuts hold as before."""
         self.risk, self.status = risk, None
         self.round_began = self.objective
+        self._by_chance, self._round_iter = not self.w.any(), self.n_iter
 
     def change(self, risk: float, shift: Callable[[Floats], Floats] | None) -> None:
         """Begin a round with another risk: `shift` says by how much the gradients of cuts with these seats
@@ -107,7 +119,7 @@ class Bundle:
         self._cuts.set_capacity(C)
         self.dual_objective = -math.inf
         self.n_iter, self.status, self._gaps, self._still = 0, None, [], 0
-        self.round_began = self.objective
+        self.begin_round(self.risk)
 
     def ask(self) -> Floats | None:
         """Solve the model: a new lower bound, and the next point to look at. None if the solve has ended."""
@@ -191,6 +203,8 @@ class Bundle:
         """What is left is little beside what was gained, or the start cannot be improved. Half of tol: a round
         that ends there has gained the other half, so that there cannot be many."""
         left, gained = self._gaps[-1], self.round_began - self.objective
+        if self._by_chance and self._can_turn and self.n_iter - self._round_iter >= FIRST:
+            return True
         return self.stationary or left <= max(SHARE * gained, 0.5 * self.tol * abs(self.objective))
 
     def _slow(self) -> bool:

@@ -2,8 +2,8 @@
 
 Frozen at w_t, the risk has a convex upper bound that is tight at w_t. Whatever lowers the bound's objective from
 there lowers the true one at least as much, so the true objective never rises. A round need not be solved to the
-end: it is over once the gap is small beside what the round has gained, and the last one proves that its start is
-optimal for its own bound to within tol.
+end: it is over once the gap is no more than what the round has gained. The last one proves that its start is optimal
+for its own bound to within tol; if cuts survive, rounds go on until that holds for the end as well.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from rankcut.solvers.protocol import Floats, Risk
 from rankcut.solvers.solution import CccpSolution, Record, Status
 
 ROUNDING = 1e-12  # of the objective: no rise
+PROOFS = 10  # rounds in a row that gain less than tol
 
 
 class Refrozen(NamedTuple):
@@ -43,7 +44,7 @@ class Rounds:
     def begin(self) -> None:
         """At the start, or at another C; the risk is frozen at the best point."""
         self.path = [self._bundle.objective]
-        self._changes = 0
+        self._changes = self._proofs = 0
         self._over = False
 
     def go_on(self) -> bool:
@@ -58,12 +59,13 @@ class Rounds:
         elif not changed:  # then the best point's own bound is the one that the cuts are of
             bundle.begin_round(risk)
             over = status is Status.PRECISION or bundle.gap <= bundle.tol
-        elif proved or self._changes == self._max_rounds:
+        elif self._changes == self._max_rounds or (proved and (shift is None or self._proofs == PROOFS)):
             bundle.risk = risk
             over, status = True, status if proved else Status.MAX_ROUNDS
         else:
             bundle.change(risk, shift)
             self._changes += 1
+            self._proofs = self._proofs + 1 if proved else 0
             over = False
         if over:
             bundle.status = status

@@ -100,7 +100,8 @@ class Frozen(NamedTuple):
 
 class FreezingRisk(RawRisk, Protocol):
     """A risk that is not convex, of which it shows a convex upper bound: tight at the point where it was frozen.
-    It comes frozen at w = 0."""
+    It comes frozen at w = 0. There all choices are tight; with `turn(direction) -> Frozen` it may offer to make them by
+    a direction, given as prepared raw numbers."""
 
     n_seats: int  # numbers kept with each cut to shift it by; 0 if cuts are always lost
 

@@ -53,8 +53,8 @@ class Solution:
 
 @dataclass(frozen=True)
 class CccpSolution(Solution):
-    """Of a risk that is not convex. `objective` is the true one at w; the certificate is that of the last
-    round: frozen where it began, no point is better than that by more than `tol` of the objective.
+    """Of a risk that is not convex. `objective` is the true one at w; the lower bound is that of the last
+    round, frozen where it began: at w, or at a point that is worse by at most `tol` of the objective.
     `objective_path` holds the true objective at the start and after each round; it never rises."""
 
     objective_path: list[float] = field(default_factory=list)

@@ -106,13 +106,16 @@ class _Run:
             metric=design.n_columns <= WIDEST_METRIC and problem.nonpositive is None,
             nonpositive=problem.nonpositive,
             rounds=self._freezing is not None,
+            turns=hasattr(self.risk, "turn"),
             n_seats=self._freezing.n_seats if self._freezing else 0,
         )
         self._keeping: KeepingRisk | None = self.risk if hasattr(self.risk, "leave") else None  # type: ignore[assignment]
         self._rounds = Rounds(self.bundle, self._freeze, max_rounds) if self._freezing else None
         self.history: list[Record] = []
         self.best: Any = None
+        self._ahead: Any = None  # prepared raw numbers of the last direction, as long as w = 0
         self._weights: Floats | None = None
+        self._seats: Floats | None = None
         self._point: Any = None
         self._share = USUAL_SHARE
 
@@ -157,15 +160,18 @@ class _Run:
         step -= self.best
         line = self.risk.line(self.best, step)
         t = self.bundle.search(line)
-        point = self.best + t * step
+        self._ahead = None if self.bundle.w.any() else step.copy()
         if self.bundle.moved > 0:  # at once: an interrupt during the cut must find both at the same point
-            step *= self.bundle.moved
-            self.best += step
-        return self._cut_at(point, self._keeping.leave(line, self.bundle.moved, t) if self._keeping else None)
+            self.best += self.bundle.moved * step
+        step *= t - self.bundle.moved  # in place: there may be many problems, and each has as many scores
+        step += self.best
+        return self._cut_at(step, self._keeping.leave(line, self.bundle.moved, t) if self._keeping else None)
+
+    def weigh(self, weights: Floats) -> None:
+        self._weights = weights
 
     def tell(self, gradient: Floats, sharing: int) -> None:
-        seats = self._freezing.seats(self._weights) if self._freezing and self._weights is not None else None
-        self.bundle.tell(self._offset, gradient, seats)
+        self.bundle.tell(self._offset, gradient, self._seats)
         self.bundle.price = self._price(self._share, sharing)
         if self.started and self.bundle.wants_curvature():
             assert self._weights is not None and self.bundle.metric is not None
@@ -190,7 +196,8 @@ class _Run:
 
     def _freeze(self) -> Refrozen:
         assert self._freezing is not None
-        changed, shift = self._freezing.freeze(self.best)
+        turn = None if self._ahead is None else getattr(self._freezing, "turn", None)
+        changed, shift = self._freezing.freeze(self.best) if turn is None else turn(self._ahead)
         move = None if shift is None else lambda seats: _shifted(self.design, shift, seats)
         return Refrozen(self._risk_at_best(), changed, move)
 
@@ -200,6 +207,7 @@ class _Run:
     def _cut_at(self, point: Any, found: tuple[float, Floats] | None = None) -> Floats:
         self._offset, weights = found or self.risk.cut(point)
         self._point, self._weights = point, weights
+        self._seats = self._freezing.seats(weights) if self._freezing else None
         return weights
 
     def _price(self, share: float, sharing: int) -> Price:
@@ -256,8 +264,7 @@ def minimise_together(
                     break
                 if not active:
                     continue
-                weights = _each(pool, active, _Run.advance, design.scores(wanted))
-                _tell(design, active, weights, pool)
+                _tell(design, active, _each(pool, active, _Run.advance, design.scores(wanted)), pool)
         except KeyboardInterrupt:
             pool.shutdown(wait=True, cancel_futures=True)  # nobody is at work on a problem from here on
             if not active and not any(solutions):
@@ -316,7 +323,12 @@ def _begin(design: SharedDesign, runs: list[_Run], pool: ThreadPoolExecutor) -> 
 
 
 def _tell(design: SharedDesign, runs: list[_Run], weights: list[Floats], pool: ThreadPoolExecutor) -> None:
-    gradients = design.pull(weights[0][None] if len(weights) == 1 else np.stack(weights))
+    """`weights` are given up: each run keeps its row of the stack."""
+    stacked = weights[0][None] if len(weights) == 1 else np.stack(weights)
+    weights.clear()
+    for run, row in zip(runs, stacked, strict=True):
+        run.weigh(row)
+    gradients = design.pull(stacked)
     sharing = len(runs)
     _each(pool, runs, lambda run, gradient: run.tell(gradient, sharing), gradients)
 
@@ -346,6 +358,6 @@ def _hessian(design: SharedDesign, curvature: Curvature) -> Floats:
 
 
 def _shifted(design: SharedDesign, shift: Shift | Callable[[Floats], Floats], seats: Floats) -> Floats:
-    if not isinstance(shift, Shift):
+    if callable(shift):
         return design.pull(shift(seats))
     return design.pull_rows(shift.rows, seats[:, shift.seats] * shift.factors)
