@@ -23,6 +23,7 @@ SECTIONS = {
     "letor": ("benchmarks.letor", "Graded relevance"),
     "files": ("benchmarks.files", "Files"),
     "bags": ("benchmarks.bags", "Bags"),
+    "weak": ("benchmarks.weak", "Weak labels"),
     "products": ("benchmarks.products", "Products"),
     "graph": ("benchmarks.graph", "The graph core"),
     "related": ("benchmarks.related", "Related samples"),

@@ -8,6 +8,7 @@ from rankcut.errors import ConvergenceWarning, InputError, RankcutError
 from rankcut.estimators import (
     BagRankSVM,
     GraphRankSVM,
+    LatentAPBaseline,
     LatentStructuralSVM,
     PreferenceRankSVM,
     RankSVM,
@@ -22,6 +23,7 @@ __all__ = [
     "Graph",
     "GraphRankSVM",
     "InputError",
+    "LatentAPBaseline",
     "LatentStructuralSVM",
     "PreferenceRankSVM",
     "RankSVM",

@@ -2,6 +2,7 @@
 
 from rankcut.estimators.bag_rank_svm import BagRankSVM
 from rankcut.estimators.graph_rank_svm import GraphRankSVM
+from rankcut.estimators.latent_ap_baseline import LatentAPBaseline
 from rankcut.estimators.latent_structural_svm import LatentStructuralSVM
 from rankcut.estimators.preference_rank_svm import PreferenceRankSVM
 from rankcut.estimators.rank_svm import RankSVM
@@ -11,6 +12,7 @@ from rankcut.estimators.structural_svm import StructuralSVM
 __all__ = [
     "BagRankSVM",
     "GraphRankSVM",
+    "LatentAPBaseline",
     "LatentStructuralSVM",
     "PreferenceRankSVM",
     "RankSVM",

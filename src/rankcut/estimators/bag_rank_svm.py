@@ -8,16 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from rankcut import losses
 from rankcut.data.known import check_bags, known_rows
 from rankcut.data.labels import targets
 from rankcut.data.lists import Lists
 from rankcut.designs import Design, make_design
+from rankcut.estimators.bag_ranker import BagRanker
 from rankcut.estimators.bag_starts import Start, starts
 from rankcut.estimators.base import (
-    LinearRanker,
     each,
     enough,
     intercept,
@@ -28,7 +27,7 @@ from rankcut.estimators.base import (
 )
 from rankcut.estimators.checks import check_bag_parameters
 from rankcut.estimators.rank_svm import linear_loss
-from rankcut.models import BagRisk, LatentBagRisk, LinearRisk, best_instances
+from rankcut.models import BagRisk, LatentBagRisk, LinearRisk
 from rankcut.solvers import CccpSolution, Problem, Solution, minimise_together
 from rankcut.solvers.progress import Progress
 
@@ -38,7 +37,7 @@ BUFFERS = 1e9  # bytes for score vectors; more problems than fit take turns
 VECTORS = 8  # of the instances' scores, that a problem under way holds
 
 
-class BagRankSVM(LinearRanker):
+class BagRankSVM(BagRanker):
     """Linear ranker of bags: each is scored by its best instance, which nobody needs to have marked.
 
     It minimises ``½‖w‖² + C·R(w)``, R being the structured hinge of the loss at the bags' scores. The problem is not
@@ -187,27 +186,6 @@ class BagRankSVM(LinearRanker):
         if latent and begun[0][0].w is None:
             _warn_stuck(best, self.tol)
         return self
-
-    def decision_function(self, bags: Any) -> Floats:
-        """Of each bag the best instance's score, plus the intercept."""
-        scores = self._best(bags)[0] + self.intercept_
-        return scores.ravel() if len(self.coef_) == 1 else scores
-
-    def choose(self, bags: Any) -> Index:
-        """The number of the instance that each bag is scored by; of shape (n, K) for K > 1 rankers."""
-        numbers = self._best(bags)[1]
-        return numbers.ravel() if len(self.coef_) == 1 else numbers
-
-    def _best(self, bags: Any) -> tuple[Floats, Index]:
-        check_is_fitted(self)
-        X, offsets = check_bags(self, bags, reset=False)
-        n_threads = threads(self.n_jobs)
-        found = [
-            best_instances(offsets[:-1], offsets[1:], z, n_threads=n_threads)
-            for z in make_design(X, n_threads=n_threads).scores(self.coef_)
-        ]
-        scores, rows = (np.stack(part, axis=1) for part in zip(*found, strict=True))
-        return scores, rows - offsets[:-1, None]
 
     def _solve(
         self, design: Design, rankers: list[_Ranker], loss: losses.Loss, offsets: Index

@@ -44,21 +44,26 @@ def check_structural_parameters(estimator: Any) -> None:
     check_solver(estimator)
 
 
-def check_bag_parameters(estimator: Any) -> None:
-    """Of BagRankSVM."""
+def check_bag_starts(estimator: Any) -> None:
+    """What all latent rankers of bags have."""
     positive("C", estimator.C)
     check_solver(estimator)
     whole("max_rounds", estimator.max_rounds)
     whole("n_init", estimator.n_init)
+    if estimator.init is None or (
+        isinstance(estimator.init, str) and estimator.init not in ("random", "mean")
+    ):
+        raise InputError(f"init: came as {estimator.init!r}; pass 'random', 'mean', or an array")
+
+
+def check_bag_parameters(estimator: Any) -> None:
+    """Of BagRankSVM."""
+    check_bag_starts(estimator)
     check_loss(estimator.loss, ORACLES[0], estimator.positive_weight)
     for name in ("outlier_fraction", "trim"):
         value = getattr(estimator, name)
         if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < 1:
             raise InputError(f"{name}: came as {value!r}; pass a share from 0 to less than 1")
-    if estimator.init is None or (
-        isinstance(estimator.init, str) and estimator.init not in ("random", "mean")
-    ):
-        raise InputError(f"init: came as {estimator.init!r}; pass 'random', 'mean', or an array")
 
 
 def check_cv_parameters(estimator: Any) -> list[float]:
