@@ -267,7 +267,7 @@ def test_the_objective_never_rises(rng: np.random.Generator, loss: str) -> None:
 
 @pytest.mark.parametrize("loss", ["ap", "hinge", "ndcg"])
 def test_the_end_is_stationary(rng: np.random.Generator, loss: str) -> None:
-    oracle, tol = losses.get(loss).most_violated, 1e-4
+    oracle, tol, moved = losses.get(loss).most_violated, 1e-4, 0
     for _ in range(25):
         blocks, y = random_problem(rng)
         C = float(10 ** rng.uniform(-1, 2))
@@ -275,10 +275,14 @@ def test_the_end_is_stationary(rng: np.random.Generator, loss: str) -> None:
             blocks, y
         )
         w = model.coef_[0]
+        assert model.dual_gap_ <= tol
+        if not w.any():  # where every choice is tight, some other may have a better point
+            continue
+        moved += 1
         freeze = slow.freeze(blocks, y, oracle, np.zeros(len(y), dtype=int))
         best = minimise(freeze(w), C, start=w, tol=tol / 10)
         assert model.objective_ - best.objective <= 1.2 * tol * model.objective_ + 1e-9
-        assert model.dual_gap_ <= tol
+    assert moved > 5
 
 
 def test_lockstep_and_threads_do_not_change_the_result(rng: np.random.Generator) -> None:

@@ -81,7 +81,7 @@ class LinearRisk:
         return self._risk.last(alpha), self._lists.scatter(alpha, self._threads)
 
     @property
-    def lists(self) -> Lists:
+    def lists(self) -> Compact:
         return self._lists
 
     def evaluate(self, scores: Floats) -> tuple[float, Floats]:
