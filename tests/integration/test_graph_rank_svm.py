@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from rankcut import ConvergenceWarning, GraphRankSVM, InputError, RankSVM, losses, metrics
-from rankcut.data import Graph
+from rankcut.data import Bags, Graph
 from rankcut.reference import related
 from rankcut.selection import ComponentKFold
 from rankcut.solvers import Status
@@ -85,10 +85,14 @@ def test_what_a_fit_promises(loss: str, grouped: tuple[Graph, np.ndarray]) -> No
 
 
 @pytest.mark.parametrize("loss", ["ap", "auc", "hinge"])
-def test_without_edges_it_is_the_linear_model(loss: str, grouped: tuple[Graph, np.ndarray]) -> None:
+@pytest.mark.parametrize("bags", [False, True])
+def test_without_edges_it_is_the_linear_model(
+    loss: str, bags: bool, grouped: tuple[Graph, np.ndarray]
+) -> None:
+    """Also through bags of one instance each."""
     graph, y = grouped
     linear = RankSVM(C=20.0, loss=loss, tol=1e-9).fit(graph.X, y)
-    alone = Graph(graph.X, [])
+    alone = Graph(Bags(graph.X, np.arange(len(y))) if bags else graph.X, [])
     model = GraphRankSVM(C=20.0, loss=loss, tol=1e-9).fit(alone, y)
     np.testing.assert_allclose(model.coef_, linear.coef_, atol=1e-4)
     assert model.objective_ == pytest.approx(linear.objective_, rel=1e-8)
@@ -211,6 +215,29 @@ def test_a_callback_stops_the_fit(grouped: tuple[Graph, np.ndarray]) -> None:
         model = GraphRankSVM(C=1e3, callbacks=[lambda event: event.n_iter >= 3]).fit(graph, y)
     assert model.status_ is Status.INTERRUPTED
     assert np.isfinite(model.objective_)
+
+
+def test_bags_in_a_graph() -> None:
+    """The latent high-order model finds relevant groups of bags in which one instance tells."""
+    rng = np.random.default_rng(3)
+    n, size = 90, 4
+    y = (np.arange(n) // 3 % 3 == 0).astype(int)
+    instances = rng.normal(size=(n * size, 5))
+    instances[np.arange(n) * size + rng.integers(0, size, n), 0] += 4.0 * y
+    bags = Bags(instances, np.repeat(np.arange(n), size))
+    pairs = [(3 * g + a, 3 * g + b) for g in range(n // 3) for b in range(3) for a in range(b)]
+    graph = Graph(bags, pairs)
+    assert graph.shape == (n, 5)
+    for loss in ("ap", "labelling"):
+        model = GraphRankSVM(C=50.0, loss=loss).fit(graph, y)
+        path = np.array(model.objective_path_)
+        assert np.all(np.diff(path) <= 1e-9 * path[0])
+        assert np.all(model.edge_coef_ <= 0)
+        assert metrics.average_precision(y, model.decision_function(graph)) > 0.95
+    part = graph[np.arange(30)]
+    assert len(part.X) == 30
+    plus, minus = model.max_marginals(part)
+    np.testing.assert_allclose(model.decision_function(part), plus - minus, atol=1e-9)
 
 
 def test_real_citations(load_shared: Callable[[str], dict[str, Any]]) -> None:

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rankcut.data.arrays import check_X
+from rankcut.data.bags import Bags
 from rankcut.data.graph import Graph
 from rankcut.designs import Design, RelatedDesign, SimilarityDesign, make_design
 from rankcut.errors import InputError
@@ -20,9 +21,9 @@ def checked(estimator: Any, graph: Any, *, reset: bool) -> tuple[Any, NDArray[np
         raise InputError(
             f"graph: came as {type(graph).__name__}; pass rankcut.data.Graph(X, edges), or use RankSVM for a plain X"
         )
-    bags = hasattr(graph.X, "instances")
-    X = check_X(estimator, graph.X.instances if bags else graph.X, reset=reset)
-    return X, graph.X.offsets if bags else None
+    if isinstance(graph.X, Bags):
+        return check_X(estimator, graph.X.instances, reset=reset), graph.X.offsets
+    return check_X(estimator, graph.X, reset=reset), None
 
 
 def edge_width(graph: Graph) -> int:
