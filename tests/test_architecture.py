@@ -39,15 +39,16 @@ ALLOWED: dict[str, set[str]] = {
     "selection": {*_parts, "data", "metrics"},
     "estimators": {*_parts, "data", "graph", "metrics", "selection"},
     "io": {CORE, "data", "designs", "estimators", "solvers"},
-    "report": {*_parts, "data", "estimators", "metrics", "selection"},
-    "cli": {*_parts, "data", "estimators", "io", "metrics", "reference", "report", "selection"},
+    "studies": {*_parts, "data", "estimators", "io", "metrics", "selection"},
+    "report": {*_parts, "data", "estimators", "metrics", "selection", "studies"},
+    "cli": {*_parts, "data", "estimators", "io", "metrics", "reference", "report", "selection", "studies"},
     "reference": set(),
     # The package's own namespace and `python -m rankcut`.
     "__init__": {*_parts, "data", "estimators", "graph", "io", "metrics", "selection"},
     "__main__": {"cli"},
 }
 # Imported by name on first use, never when the package is loaded.
-LAZY_IN_INIT = {"cli", "reference", "report"}
+LAZY_IN_INIT = {"cli", "reference", "report", "studies"}
 NO_GROUND = {CORE, "reference"}
 
 # Our only dependencies and the two that come with scikit-learn; others only inside functions.

@@ -16,7 +16,8 @@ import sklearn
 from rankcut import __version__
 from rankcut.report import words
 from rankcut.report.comparison import Comparison, Outcome
-from rankcut.report.tables import Table, precision_table, seconds_table
+from rankcut.report.formats import text
+from rankcut.report.tables import precision_table, seconds_table
 
 
 def as_text(comparisons: Sequence[Comparison]) -> str:
@@ -26,21 +27,7 @@ def as_text(comparisons: Sequence[Comparison]) -> str:
         return "No fold was finished.\n"
     notes = [f"{each.data.name}: {words.verdict(each)}." for each in shown] + words.notes(shown)
     notes += [f"{each.data.name}: {words.missing(each)}." for each in comparisons if words.missing(each)]
-    return "\n\n".join([*map(_text, (precision_table(shown), seconds_table(shown))), "\n".join(notes)]) + "\n"
-
-
-def _text(table: Table) -> str:
-    """The first column to the left, the others to the right; of "LinearSVC, one fit" the second part goes above."""
-    heads = [head.split(", ") for head in table.heads]
-    lines = [tuple(head[0] for head in heads), *table.rows]
-    if any(len(head) > 1 for head in heads):
-        lines.insert(0, tuple(head[1] if len(head) > 1 else "" for head in heads))
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    drawn = []
-    for line in lines:
-        cells = [cell.rjust(width) for cell, width in zip(line, widths, strict=True)]
-        drawn.append("   ".join([line[0].ljust(widths[0]), *cells[1:]]).rstrip())
-    return "\n".join([table.caption, "", *drawn])
+    return "\n\n".join([*map(text, (precision_table(shown), seconds_table(shown))), "\n".join(notes)]) + "\n"
 
 
 def as_json(comparisons: Sequence[Comparison]) -> str:

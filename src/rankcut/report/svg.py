@@ -45,6 +45,24 @@ class Plot:
             self._parts.append(f'<path class="grid" d="M{self._left} {at}H{self._right}"/>')
             self._text(self._left - 8, at + 4, word, "end")
 
+    def scale(self, xs: Mapping[float, str], ys: Mapping[float, str]) -> None:
+        """Lines of the grid with names of their own, as for logarithms."""
+        for x, name in xs.items():
+            at = self._px(x)
+            self._parts.append(f'<path class="grid" d="M{at} {self._top}V{self._bottom}"/>')
+            self._text(at, self._bottom + 18, name, "middle")
+        for y, name in ys.items():
+            at = self._py(y)
+            self._parts.append(f'<path class="grid" d="M{self._left} {at}H{self._right}"/>')
+            self._text(self._left - 8, at + 4, name, "end")
+
+    def image(self, address: str) -> None:
+        """A picture over the whole frame."""
+        self._parts.append(
+            f'<image x="{self._left}" y="{self._top}" width="{self._right - self._left}" '
+            f'height="{self._bottom - self._top}" preserveAspectRatio="none" href="{escape(address)}"/>'
+        )
+
     def labels(self, x: str, y: str = "") -> None:
         self._text((self._left + self._right) / 2, self._height - 6, x, "middle")
         if y:

@@ -12,7 +12,7 @@ from rankcut.report.comparison import RECALLS, Certificate, Comparison
 class Table(NamedTuple):
     caption: str
     heads: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    rows: Sequence[tuple[str, ...]]
 
 
 def precision_table(comparisons: Sequence[Comparison]) -> Table:
