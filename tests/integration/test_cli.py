@@ -22,7 +22,7 @@ from rankcut import PreferenceRankSVM, RankSVM, RankSVMCV, io, metrics
 from rankcut.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMANDS = ("fit", "predict", "evaluate", "cv", "inspect", "export", "demo", "doctor")
+COMMANDS = ("fit", "predict", "evaluate", "cv", "compare", "report", "inspect", "export", "demo", "doctor")
 
 
 @pytest.fixture
@@ -265,7 +265,7 @@ def test_evaluate_per_query_with_the_models_rule(folder: Path, capsys: pytest.Ca
 
 def test_intervals_cover(capsys: pytest.CaptureFixture[str]) -> None:
     """Of many samples of queries with a known mean, about 95 % of the intervals hold it."""
-    from rankcut.cli.measures import _of_queries
+    from rankcut.report.measures import _of_queries
 
     rng = np.random.default_rng(0)
     covered = 0
@@ -383,6 +383,12 @@ def test_examples_name_options_that_exist() -> None:
         (["cv", "train.csv", "--Cs", "a"], "Cs: came as 'a'"),
         (["cv", "train.csv", "--folds", "1"], "--folds"),
         (["inspect", "missing"], "No such file"),
+        (["compare", "train.csv", "--method", "nothing"], "'nothing' is not known; take one of ranksvm"),
+        (["compare", "train.csv", "--drop", "id", "--as", "word"], "format: came as 'word'"),
+        (["report", "good"], "a model's page needs labelled data"),
+        (["report", "missing"], "No such file"),
+        (["report", "good", "train.csv", "--link", "javascript:{id}"], "pass an http(s) address"),
+        (["report", "good", "train.csv", "--thumbnail", "pictures"], "write {id}"),
     ],
 )
 def test_wrong_usage(argv: list[str], hint: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from rankcut import __version__
-from rankcut.cli import cv, demo, doctor, evaluate, export, fit, inspect, predict
+from rankcut.cli import compare, cv, demo, doctor, evaluate, export, fit, inspect, predict, report
 from rankcut.cli.options import described
 
 # A module of commands has a list COMMANDS of functions; their docstrings are the help.
-MODULES = (fit, predict, evaluate, cv, inspect, export, demo, doctor)
+MODULES = (fit, predict, evaluate, cv, compare, report, inspect, export, demo, doctor)
 
 
 def build() -> typer.Typer:

@@ -10,13 +10,13 @@ import typer
 from rankcut import io
 from rankcut.cli import exits
 from rankcut.cli.kinds import samples_for
-from rankcut.cli.measures import Interval, Measured, binary_measures, graded_measures, measure
 from rankcut.cli.options import Config, DataOptions, Json, Quiet, Seed, Threads, shared
 from rankcut.cli.output import show, show_json, show_table
 from rankcut.cli.predict import Data, Model, features_of
 from rankcut.cli.progress import Progress
 from rankcut.cli.targets import TargetOptions, apply
 from rankcut.errors import InputError
+from rankcut.report.measures import Interval, Measured, binary_measures, graded_measures, measure
 
 
 @shared
@@ -53,6 +53,7 @@ def evaluate(
     """
     estimator = io.load(model, **({} if threads is None else {"n_jobs": threads}))
     progress = Progress(1, quiet=quiet)
+    progress.label = "bootstrap"
     found = reading.read(data, n_jobs=threads, **features_of(estimator, reading, data))
     rule = target.rule() or io.describe(model)["training"].get("target") or {}
     sample = samples_for(estimator, found)
@@ -64,7 +65,7 @@ def evaluate(
         chosen = graded_measures() if relevant.dtype != bool else binary_measures(_numbers(at))
         column = scores[:, len(results)]
         results.append(
-            measure(name, chosen, relevant, column, sample.qid, bootstrap, confidence, seed, progress)
+            measure(name, chosen, relevant, column, sample.qid, bootstrap, confidence, seed, progress.at)
         )
     progress.clear()
     if as_json:

@@ -20,7 +20,10 @@ from rankcut.cli.output import show_json
 from rankcut.cli.progress import Fitting, Progress
 from rankcut.cli.scaling import fold, scale
 from rankcut.cli.targets import TargetOptions
+from rankcut.designs import make_design
 from rankcut.errors import InputError
+from rankcut.estimators.base import threads as threads_of
+from rankcut.report.trace import Trace
 from rankcut.solvers import Status
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="the model file")]
@@ -93,7 +96,8 @@ def fit(
         "random_state": seed,
     }
     estimator = make(kind, options, settings or [])
-    status, seconds = fitted(estimator, training, scale, progress)
+    traced = kind == "rank" and training.samples.qid is None and estimator.approx is None
+    status, seconds = fitted(estimator, training, scale, progress, Trace() if traced else None)
     if not hasattr(estimator, "coef_"):
         return status
     interrupted = status != exits.DONE
@@ -128,11 +132,13 @@ def prepared(
     return Training(data, samples(data), notes)
 
 
-def fitted(estimator: Any, training: Training, scaling: str, progress: Progress) -> tuple[int, float]:
+def fitted(
+    estimator: Any, training: Training, scaling: str, progress: Progress, trace: Trace | None = None
+) -> tuple[int, float]:
     """Fit on scaled features, and put the model back on the scale of the data. The exit status, and the seconds; the
-    estimator has no coef_ if it was interrupted too early."""
+    estimator has no coef_ if it was interrupted too early. With a trace it keeps interleaving ranks, for a report."""
     inputs, back = _scaled(training, scaling)
-    estimator.set_params(callbacks=[Fitting(progress, estimator.tol)])
+    estimator.set_params(callbacks=[Fitting(progress, estimator.tol), *([trace] if trace else [])])
     arguments = _arguments(estimator, training.samples)
     began = time.perf_counter()
     try:
@@ -145,10 +151,21 @@ def fitted(estimator: Any, training: Training, scaling: str, progress: Progress)
     seconds = time.perf_counter() - began
     if training.data.feature_names is not None:
         estimator.feature_names_in_ = np.array(training.data.feature_names, dtype=object)
+    if trace is not None:
+        _keep(trace, estimator, inputs, training.samples.y)
     if back is not None:
         fold(estimator, *back)
     statuses = estimator.status_ if isinstance(estimator.status_, list) else [estimator.status_]
     return (exits.INTERRUPTED if Status.INTERRUPTED in statuses else exits.DONE), seconds
+
+
+def _keep(trace: Trace, estimator: Any, X: Any, y: Any) -> None:
+    """The interleaving ranks of a ranker of two labels, as a model file can hold them."""
+    if len(estimator.coef_) > 1 or np.ndim(y) != 1:
+        return
+    found = trace.ranks(make_design(X, n_threads=threads_of(estimator.n_jobs)), y == np.max(y))
+    if found is not None:
+        estimator.interleaving_ = found._asdict()
 
 
 def store(

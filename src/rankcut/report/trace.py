@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankcut.designs import make_design
+from rankcut.designs import Design
 from rankcut.losses.ap import AveragePrecision
 from rankcut.solvers import Event
 
@@ -20,7 +20,7 @@ class Ranks(NamedTuple):
 
     cuts: list[int]
     ranks: NDArray[np.int64]
-    n_positives: int
+    positives: int
 
 
 class Trace:
@@ -39,14 +39,14 @@ class Trace:
             self._every *= 2
             self._kept = [each for each in self._kept if each[0] % self._every == 0]
 
-    def ranks(self, X: Any, relevant: NDArray[np.bool_], *, n_threads: int = 1) -> Ranks | None:
-        """The interleaving ranks of the rows it was trained on; None if nothing was kept. One pass over X."""
+    def ranks(self, design: Design, relevant: NDArray[np.bool_]) -> Ranks | None:
+        """The interleaving ranks of the rows that were trained on; None if nothing was kept. It takes one pass."""
         if not self._kept or relevant.all() or not relevant.any():
             return None
         chosen = [
             self._kept[i] for i in sorted({round(i) for i in np.linspace(0, len(self._kept) - 1, CUTS)})
         ]
-        scores = make_design(X, n_threads=n_threads).scores(np.stack([w for _, w in chosen]))
+        scores = design.scores(np.stack([w for _, w in chosen]))
         loss = AveragePrecision()
         last = scores[-1][~relevant]
         order = np.argsort(-last, kind="stable")

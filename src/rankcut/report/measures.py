@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankcut import metrics
-from rankcut.cli.progress import Progress
 from rankcut.data.lists import query_codes
 from rankcut.errors import InputError
 
@@ -91,9 +90,10 @@ def measure(
     samples: int | None,
     confidence: float,
     seed: int,
-    progress: Progress,
+    tick: Callable[[float], object],
 ) -> Measured:
-    """Every measure in every list; intervals over queries, or over the rows of a single list."""
+    """Every measure in every list; intervals over queries, or over the rows of a single list. `tick` is told the
+    share of the work that is done."""
     lists, queries, skipped = _lists(relevant, qid)
     values = {
         key: np.array([one(relevant[rows], scores[rows]) for rows in lists]) for key, one in measures.items()
@@ -103,7 +103,7 @@ def measure(
         drawn = _of_queries(values, OF_QUERIES if samples is None else samples, rng)
     else:
         wanted = samples if samples is not None else OF_ROWS if len(scores) <= MOST_ROWS else 0
-        drawn = _of_rows(measures, relevant, scores, wanted, rng, progress)
+        drawn = _of_rows(measures, relevant, scores, wanted, rng, tick)
     edges = [50 * (1 - confidence), 50 * (1 + confidence)]
     intervals = {}
     for key, column in values.items():
@@ -142,18 +142,17 @@ def _of_rows(
     scores: Floats,
     samples: int,
     rng: np.random.Generator,
-    progress: Progress,
+    tick: Callable[[float], object],
 ) -> dict[str, Floats]:
     """Rows are drawn in the order of their scores, which makes sorting them again quick."""
     order = np.argsort(-scores, kind="stable")
     relevant, scores = relevant[order], scores[order]
     drawn: dict[str, list[float]] = {key: [] for key in measures}
-    progress.label = "bootstrap"
     for i in range(samples):
         rows = np.sort(rng.integers(len(scores), size=len(scores)))
         y, z = relevant[rows], scores[rows]
         if y.min() < y.max():  # else nothing is ranked
             for key, one in measures.items():
                 drawn[key].append(one(y, z))
-        progress.at((i + 1) / samples)
+        tick((i + 1) / samples)
     return {key: np.array(found) for key, found in drawn.items()}
