@@ -79,6 +79,7 @@ def compare(
       rankcut compare data.parquet --method ranksvm --method lightgbm --repeats 3 --report page.html
       rankcut compare digits.csv --method AP-SVM=ranksvm --method linearsvc --class 8 --class 9 --as latex
     """
+    formats.check(tables_as)
     options = {key: value for key, value in reading.reading().items() if value not in (None, False)}
     if reading.edges is not None:
         options |= {"edges": str(reading.edges), "edges_by": reading.edges_by}

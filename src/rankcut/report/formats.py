@@ -31,9 +31,14 @@ LATEX = {
 
 def write(tables: Sequence[Table], format: str) -> str:
     """All tables, one below the other, in one of `names()`."""
+    check(format)
+    return "\n\n".join(_FORMATS[format](table) for table in tables) + "\n"
+
+
+def check(format: str) -> None:
+    """Better before the work than after it."""
     if format not in _FORMATS:
         raise InputError(f"format: came as {format!r}; pass one of {', '.join(_FORMATS)}")
-    return "\n\n".join(_FORMATS[format](table) for table in tables) + "\n"
 
 
 def names() -> tuple[str, ...]:
