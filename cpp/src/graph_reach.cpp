@@ -38,20 +38,35 @@ Amount Reach::prepare(Index v, const Forest& solved, const Answer& answer) {
 void Reach::ask(Index v, Amount around, FlipSets& sets, Answer& answer) {
     Node& x = node_[v];
     const Bound bound = bound_[v];
-    const Amount own = std::exchange(x.stock, 0);
-    Amount got = own;
-    limit_ = std::min(around, bound.most);
-    if (x.fed) {
-        got += beside(v, limit_ - got);
-        while (got < limit_ && layer(v)) got += pull(v, limit_ - got);
-    }
+    const Amount own = std::exchange(x.stock, 0), limit = std::min(around, bound.most);
+    const std::uint64_t start = visits_;
+    const Amount got = own + fetch(v, limit - own, limit);
     // All that lay around it has come, or no more can: the set starts at v. Else the bound's set explains it.
-    const bool own_set = got == around || got < limit_;
+    const bool own_set = got == around || got < limit;
     answer.flip[v] = own_set ? record(v, got, sets) : bound.set;
-    put_back();
-    x.stock = own;
+    // What has come to a large region is near for the next that ask there: it may stay if none of it was lent,
+    // and where it was far to seek it is sought again without lending.
+    const bool stays = got < limit && got > own && queue_.size() >= large;
+    if (stays && lent_ && visits_ - start > far) {
+        put_back();
+        fetch(v, got - own, endless);
+    }
+    x.stock = stays && !lent_ ? got : own;
+    if (!stays || lent_) put_back();
+    pushed_.clear();
+    drawn_.clear();
     x.score = got;
     answer.score[v] = answer.score[v] > 0 ? got : -got;
+}
+
+// So much of what is wanted as can come to v, with scores of at least `limit` as endless stock.
+Amount Reach::fetch(Index v, Amount wanted, Amount limit) {
+    limit_ = limit;
+    lent_ = false;
+    if (!node_[v].fed) return 0;
+    Amount got = beside(v, wanted);
+    while (got < wanted && layer(v)) got += pull(v, wanted - got);
+    return got;
 }
 
 Amount Reach::beside(Index v, Amount wanted) {
@@ -148,7 +163,10 @@ void Reach::advance(Index v) {
 
 Amount Reach::draw(Index v, Amount wanted) {
     Node& x = node_[v];
-    if (x.score >= limit_) return wanted;
+    if (x.score >= limit_) {
+        lent_ = true;
+        return wanted;
+    }
     const Amount flow = std::min(wanted, x.stock);
     x.stock -= flow;
     drawn_.push_back({v, flow});

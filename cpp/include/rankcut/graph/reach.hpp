@@ -16,7 +16,8 @@
 //   worth at least the score of j, so it is never needed to explain the score of k. Nodes ask by falling
 //   bound: after a few that are hard to reach, all others find endless stock around the corner.
 // - Flow goes along shortest paths, all those of one length at a time (Dinitz, 1970), and is put back after
-//   the question: only what was touched is restored, and questions do not depend on each other's flows.
+//   the question, or stays where it came: g is the same wherever stock has flowed. So only what was touched
+//   is restored.
 #pragma once
 
 #include "rankcut/graph/flips.hpp"
@@ -31,6 +32,8 @@ public:
 
 private:
     static constexpr Amount endless = Amount{1} << 61;
+    static constexpr std::size_t large = 16;      // nodes of a region
+    static constexpr std::uint64_t far = 10'000;  // visits
 
     struct Node {
         Amount stock = 0;
@@ -53,6 +56,7 @@ private:
     bool has_stock(const Node& x) const { return x.stock > 0 || x.score >= limit_; }
     Amount prepare(Index v, const Forest& solved, const Answer& answer);
     void ask(Index v, Amount around, FlipSets& sets, Answer& answer);
+    Amount fetch(Index v, Amount wanted, Amount limit);
     Amount beside(Index v, Amount wanted);
     bool layer(Index root);
     Amount pull(Index root, Amount wanted);
@@ -71,6 +75,7 @@ private:
     std::vector<Index> queue_, path_, found_;
     std::vector<Moved> pushed_, drawn_;
     Amount limit_ = endless;  // a score of at least this is endless stock
+    bool lent_ = false;       // and some came from there
     std::uint32_t time_ = 0;
     std::uint64_t visits_ = 0;
 };
