@@ -9,14 +9,14 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from rankcut.errors import FileError, InputError
 from rankcut.extras import need
 from rankcut.io.columns import Columns, Table
-from rankcut.io.source import Lines, Share, blocks, nobody
+from rankcut.io.source import Share, blocks, nobody
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 BLANK_LINES = re.compile(rb"^\r?\n", re.MULTILINE)
@@ -34,7 +34,7 @@ def csv_tables(
     polars = need("polars", "io", "to read CSV")
     if len(separator) != 1 or separator in '"\r\n' or ord(separator) > 127:
         raise InputError(f"separator: came as {separator!r}; pass one ASCII character, as ',' or '\\t'")
-    rest = blocks(path, quotes=True, progress=progress)
+    rest = _lines(path, progress)
     first = next(rest, None)
     if first is None:
         raise FileError(path, "empty; its first line has to name the columns")
@@ -62,6 +62,21 @@ def csv_tables(
             _explain(path, lines, names, separator, chosen, used, "a value is missing or not finite")
         held = {role: np.asarray(frame[name].to_list(), dtype=str) for role, name in roles.items()}
         yield Table(np.ascontiguousarray(X, dtype), held, tuple(chosen))
+
+
+class Lines(NamedTuple):
+    """Whole lines, and the number of the first one."""
+
+    text: bytes
+    first: int
+
+
+def _lines(path: str | os.PathLike[str], progress: Share) -> Iterator[Lines]:
+    first = 1
+    for block in blocks(path, quotes=True, progress=progress):
+        lines = Lines(bytes(block), first)
+        yield lines
+        first += lines.text.count(b"\n")
 
 
 def _header(path: Any, lines: Lines, separator: str) -> tuple[list[str], Lines]:

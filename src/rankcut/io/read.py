@@ -64,7 +64,7 @@ def read(path: Path_, *, edges: Path_ | None = None, edges_by: str = "row", **op
 
 
 def stream(path: Path_, **options: Any) -> Iterator[Dataset]:
-    """The file's rows in parts, each a data set of about 8 to 32 MB, with `read`'s options but edges. Queries, bags
+    """The file's rows in parts, each a data set of some megabytes, with `read`'s options but edges. Queries, bags
     and labels of text files stay text here: nobody knows yet what the rest of the file has."""
     format, columns, rest = _checked(path, **options)
     if format == "npz":

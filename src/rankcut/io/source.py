@@ -9,11 +9,11 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from rankcut.errors import FileError, InputError
 
-BLOCK = 8 * 2**20
+BLOCK = 2 * 2**20
 LONGEST_LINE = 128 * 2**20
 GZIP = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
@@ -24,13 +24,6 @@ Share = Callable[[float], object]
 
 def nobody(share: float) -> None:
     """Progress that nobody watches."""
-
-
-class Lines(NamedTuple):
-    """Whole lines, and the number of the first one."""
-
-    text: bytes
-    first: int
 
 
 def open_bytes(path: str | os.PathLike[str]) -> BinaryIO:
@@ -47,42 +40,40 @@ def open_bytes(path: str | os.PathLike[str]) -> BinaryIO:
 
 def blocks(
     path: str | os.PathLike[str], *, quotes: bool = False, size: int = BLOCK, progress: Share = nobody
-) -> Iterator[Lines]:
+) -> Iterator[memoryview]:
     """The file in blocks of about `size` bytes, cut behind a line feed; with `quotes`, never within a quoted field.
     `progress` is told which share of the file has been read."""
-    rest, first = b"", 1
+    rest, begun = b"", False
     with open_bytes(path) as file:
-        for chunk in _chunks(path, file, size, progress):
-            text = rest + chunk if rest else chunk
-            end = _last_line_end(text, quotes)
-            if end == 0 and len(text) > LONGEST_LINE:
-                raise FileError(
-                    path, f"a line longer than {LONGEST_LINE >> 20} MiB; is this a text file?", first
-                )
-            rest = text[end:]
-            if end:
-                whole = text[:end]
-                yield Lines(whole, first)
-                first += whole.count(b"\n")
+        total = _size(file)
+        while True:
+            text = bytearray(len(rest) + size)  # a new one each time: blocks are parsed while others are read
+            text[: len(rest)] = rest
+            read = _fill(path, file, memoryview(text)[len(rest) :])
+            if not read:
+                break
+            filled = len(rest) + read
+            start = len(BOM) if not begun and text.startswith(BOM) else 0
+            begun = True
+            end = _last_line_end(text, filled, quotes)
+            if end == 0 and filled > LONGEST_LINE:
+                raise FileError(path, f"a line longer than {LONGEST_LINE >> 20} MiB; is this a text file?")
+            rest = bytes(text[max(start, end) : filled])
+            if total:
+                progress(os.lseek(file.fileno(), 0, os.SEEK_CUR) / total)
+            if end > start:
+                yield memoryview(text)[start:end]
     if rest:
-        yield Lines(rest, first)
+        yield memoryview(rest)
 
 
-def _chunks(path: str | os.PathLike[str], file: BinaryIO, size: int, progress: Share) -> Iterator[bytes]:
-    start, total = True, _size(file)
-    while True:
-        try:
-            chunk = file.read(size)
-        except EOFError as error:
-            raise FileError(path, "the compressed file is cut short; fetch it again") from error
-        except (OSError, zlib.error) as error:  # gzip.BadGzipFile is an OSError
-            raise FileError(path, f"cannot be read ({error}); fetch it again") from error
-        if not chunk:
-            return
-        yield chunk.removeprefix(BOM) if start else chunk
-        start = False
-        if total:
-            progress(os.lseek(file.fileno(), 0, os.SEEK_CUR) / total)
+def _fill(path: str | os.PathLike[str], file: BinaryIO, room: memoryview) -> int:
+    try:
+        return file.readinto(room) or 0  # type: ignore[attr-defined]  # all files have it
+    except EOFError as error:
+        raise FileError(path, "the compressed file is cut short; fetch it again") from error
+    except (OSError, zlib.error) as error:  # gzip.BadGzipFile is an OSError
+        raise FileError(path, f"cannot be read ({error}); fetch it again") from error
 
 
 def _size(file: BinaryIO) -> int:
@@ -91,9 +82,9 @@ def _size(file: BinaryIO) -> int:
     return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
-def _last_line_end(text: bytes, quotes: bool) -> int:
+def _last_line_end(text: bytearray, filled: int, quotes: bool) -> int:
     """Where the last whole line ends. A line feed after an odd number of quotes is part of a field."""
-    end = text.rfind(b"\n") + 1
+    end = text.rfind(b"\n", 0, filled) + 1
     inside = quotes and text.count(b'"', 0, end) % 2
     while end and inside:
         before = text.rfind(b"\n", 0, end - 1) + 1

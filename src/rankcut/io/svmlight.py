@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rankcut import _core
 from rankcut.errors import FileError
 from rankcut.io.dataset import Dataset
-from rankcut.io.source import Lines, Share, blocks, nobody
+from rankcut.io.source import Share, blocks, nobody
 
 LARGEST = 2**31 - 1
 
@@ -34,25 +34,28 @@ def svmlight_parts(
     """A data set for each block with rows. `id`: "comment" takes a row's comment as its name, any other word the
     value after it in the comment, as `docid` of `#docid = GX1`."""
 
-    def parse(lines: Lines) -> tuple[Lines, tuple[Any, ...]]:
-        text = np.frombuffer(lines.text, np.uint8)
-        return lines, _core.parse_svmlight(text, zero_based, id is not None, n_features or LARGEST)
+    def parse(text: memoryview) -> tuple[memoryview, tuple[Any, ...]]:
+        found = _core.parse_svmlight(
+            np.frombuffer(text, np.uint8), zero_based, id is not None, n_features or LARGEST
+        )
+        return text, found
 
     queried: bool | None = None
+    above = 0  # lines of the blocks before
     with ThreadPoolExecutor(n_threads) as pool:
-        for lines, found in _ahead(pool, parse, blocks(path, progress=progress), n_threads):
+        for text, found in _ahead(pool, parse, blocks(path, progress=progress), n_threads):
             if len(found) == 3:
                 line, column, what = found
-                raise FileError(path, what, lines.first + line - 1, column)
-            labels, queries, starts, columns, values, comments, numbers, _, width = found
+                raise FileError(path, what, above + line, column)
+            labels, queries, starts, columns, values, comments, numbers, n_lines, width = found
+            numbers += above
+            above += n_lines
             if not len(labels):
                 continue
             if queried is None:
                 queried = len(queries) > 0
             if queried != (len(queries) > 0):
-                raise FileError(
-                    path, "rows with and without a qid are mixed", lines.first + int(numbers[0]) - 1
-                )
+                raise FileError(path, "rows with and without a qid are mixed", int(numbers[0]))
             X = sp.csr_matrix(
                 (values.astype(dtype, copy=False), columns, starts), shape=(len(labels), n_features or width)
             )
@@ -60,15 +63,15 @@ def svmlight_parts(
                 X,
                 y=labels,
                 qid=queries if queried else None,
-                id=None if id is None else _names(path, lines, comments, numbers, id),
+                id=None if id is None else _names(path, text, comments, numbers, id),
                 source=os.fspath(path),
             )
 
 
 def _names(
-    path: Any, lines: Lines, comments: NDArray[np.int64], numbers: NDArray[np.int64], key: str
+    path: Any, block: memoryview, comments: NDArray[np.int64], numbers: NDArray[np.int64], key: str
 ) -> NDArray[Any]:
-    texts = [lines.text[a:b].decode("utf-8", "replace") for a, b in comments.reshape(-1, 2)]
+    texts = [bytes(block[a:b]).decode("utf-8", "replace") for a, b in comments.reshape(-1, 2)]
     if key == "comment":
         return np.array(texts, dtype=str)
     pattern = re.compile(rf"(?:^|\s){re.escape(key)}\s*[=:]\s*(\S+)")
@@ -79,7 +82,7 @@ def _names(
             raise FileError(
                 path,
                 f"no {key!r} in the comment; id takes a word of it, or 'comment'",
-                lines.first + int(number) - 1,
+                int(number),
             )
         names.append(found[1])
     return np.array(names, dtype=str)
