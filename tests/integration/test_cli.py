@@ -176,6 +176,45 @@ def test_scale_is_undone_in_the_model(folder: Path, capsys: pytest.CaptureFixtur
     run(capsys, "fit", "wild.csv", "-o", "m", "--scale", "minmax", status=2)
 
 
+def test_bags_are_samples(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rankcut import BagRankSVM
+    from rankcut.data.bags import Bags
+    from rankcut.io import source
+
+    rng = np.random.default_rng(3)
+    bag = np.repeat(np.arange(40), 5)
+    y = np.repeat(rng.integers(0, 2, 40), 5)
+    known = (np.arange(200) % 5 == 3) & (bag < 6)
+    X = rng.standard_normal((200, 3)).round(3)
+    X[np.arange(200) % 5 == 3, 0] += 3 * y[::5]
+    frame = pl.DataFrame(
+        {"label": y, "bag": bag, "known": known.astype(int), "a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}
+    )
+    frame.write_csv("bags.csv")
+    about = in_json(capsys, "fit", "bags.csv", "-o", "m", "--set", "n_init=2", "--seed", "1")
+    assert about["class"] == "BagRankSVM"
+    bags = Bags(X, bag)
+    model = BagRankSVM(n_init=2, random_state=1).fit(bags, y[::5], known=np.where(np.arange(40) < 6, 3, -1))
+    expected = model.decision_function(bags).tolist()
+    for size in (64, 1000, 10**6):
+        monkeypatch.setattr(source.blocks, "__kwdefaults__", {**source.blocks.__kwdefaults__, "size": size})  # type: ignore[dict-item]
+        out = run(capsys, "predict", "m", "bags.csv")
+        assert [float(line) for line in out.splitlines()] == expected
+    found = in_json(capsys, "evaluate", "m", "bags.csv", "--bootstrap", "0")
+    assert found["rankers"][0]["measures"]["AP"]["value"] == pytest.approx(
+        metrics.average_precision(y[::5], expected)
+    )
+    frame[rng.permutation(200)].write_csv("mixed.csv")
+    monkeypatch.setattr(source.blocks, "__kwdefaults__", {**source.blocks.__kwdefaults__, "size": 300})  # type: ignore[dict-item]
+    assert main(["predict", "m", "mixed.csv"]) == 2
+    assert "are not together; sort the file by bag" in capsys.readouterr().err
+    frame.with_columns(pl.lit(1).alias("known")).write_csv("bags.csv")
+    assert main(["fit", "bags.csv", "-o", "m"]) == 2
+    assert "bag 0 has more than one marked instance" in capsys.readouterr().err
+
+
 def test_preferences(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     about = in_json(capsys, "fit", "rows.svm", "-o", "m", "--model", "preference", "-C", "10")
     assert about["class"] == "PreferenceRankSVM"
@@ -195,9 +234,8 @@ def test_graphs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
     data = io.read("train.csv")
     edges = np.array([(i, i + 1) for i in range(0, 198, 3)])
-    pl.DataFrame({"source": edges[:, 0], "target": edges[:, 1], "near": np.full(len(edges), 0.5)}).write_csv(
-        "edges.csv"
-    )
+    links = pl.DataFrame({"source": edges[:, 0], "target": edges[:, 1], "near": np.full(len(edges), 0.5)})
+    links.write_csv("edges.csv")
     about = in_json(capsys, "fit", "train.csv", "-o", "m", "--edges", "edges.csv", "--set", "eta=2")
     assert about["class"] == "GraphRankSVM"
     graph = Graph(data.X, edges, np.full((len(edges), 1), 0.5))
@@ -366,7 +404,7 @@ def test_examples_name_options_that_exist() -> None:
             ["fit", "train.csv", "-o", "m", "--set", "depth=3"],
             "depth: is no parameter of RankSVM, which has C, loss",
         ),
-        (["fit", "train.csv", "-o", "m", "--model", "graph"], "'graph' needs edges"),
+        (["fit", "train.csv", "-o", "m", "--model", "bag"], "'bag' needs bag"),
         (["fit", "train.csv", "-o", "m", "--set", "depth"], "pass NAME=VALUE"),
         (["fit", "train.csv", "-o", "missing/m"], "output: cannot write missing/m"),
         (["fit", "train.csv", "-o", "m", "--label", "lable"], "no column 'lable'; the file has 'label'"),

@@ -1,15 +1,16 @@
-"""Which estimator a data set asks for, and what it gives that estimator: rows or a graph of them."""
+"""Which estimator a data set asks for, and what it gives that estimator: rows, bags, or a graph of either."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankcut.data.bags import Bags
 from rankcut.data.graph import Graph
 from rankcut.errors import InputError
 from rankcut.io import Dataset
@@ -93,8 +94,43 @@ def samples_for(estimator: Any, data: Dataset) -> Samples:
 
 
 def samples(data: Dataset) -> Samples:
-    """A sample is a row; edges join them."""
-    if data.bag is not None:
-        raise InputError("bag: no model of this rankcut takes bags; leave the column out")
-    inputs = data.X if data.edges is None else Graph(data.X, data.edges, data.edge_features)
-    return Samples(inputs, data.y, data.qid, data.id)
+    """A sample is a row, or a bag if the data set has bags; edges join samples."""
+    found = Samples(data.X, data.y, data.qid, data.id) if data.bag is None else _bags(data)
+    if data.edges is None:
+        return found
+    ends = data.edges
+    if data.bag is not None:  # they name rows
+        ends = np.unique(data.bag, return_inverse=True)[1].reshape(-1)[ends]
+    return replace(found, inputs=Graph(found.inputs, ends, data.edge_features))
+
+
+def _bags(data: Dataset) -> Samples:
+    bags = Bags(data.X, np.asarray(data.bag))
+
+    def each(name: str) -> Any:
+        values = getattr(data, name)
+        try:
+            return None if values is None else bags.per_bag(values)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
+
+    return Samples(bags, each("y"), each("qid"), bags.ids, _annotated(data))
+
+
+def _annotated(data: Dataset) -> NDArray[np.int64] | None:
+    """The place of the marked row within its bag; bags are sorted by id, rows in a bag keep their order."""
+    if data.known is None:
+        return None
+    ids, number = np.unique(np.asarray(data.bag), return_inverse=True)
+    number = number.reshape(-1)
+    order = np.argsort(number, kind="stable")
+    starts = np.searchsorted(number[order], np.arange(len(ids)))
+    place = np.empty(len(number), dtype=np.int64)
+    place[order] = np.arange(len(number)) - starts[number[order]]
+    marked = np.flatnonzero(data.known)
+    counts = np.bincount(number[marked], minlength=len(ids))
+    if counts.max() > 1:
+        raise InputError(f"known: bag {ids[counts.argmax()]} has more than one marked instance")
+    known = np.full(len(ids), -1, dtype=np.int64)
+    known[number[marked]] = place[marked]
+    return known
