@@ -2,6 +2,9 @@
 
 __version__ = "0.1.0"
 
+import importlib
+from typing import Any
+
 from rankcut import data, graph, io, losses, metrics, selection, solvers
 from rankcut.data import Bags, Graph
 from rankcut.errors import ConvergenceWarning, InputError, RankcutError
@@ -38,3 +41,10 @@ __all__ = [
     "selection",
     "solvers",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Rooms that most users do without are loaded on first use."""
+    if name in ("reference", "report", "studies"):
+        return importlib.import_module(f"rankcut.{name}")
+    raise AttributeError(f"module 'rankcut' has no attribute {name!r}")

@@ -321,3 +321,19 @@ def test_far_column_takes_no_memory(tmp_path: Path) -> None:
     assert sp.issparse(data.X)
     assert data.X.shape == (1001, 2**31 - 1)
     assert data.X.nnz == 2001
+
+
+def test_svmlight_that_counts_from_zero(rows: dict[str, np.ndarray], tmp_path: Path) -> None:
+    """As scikit-learn writes it: an index 0 says so, and a warning says what that means for other files."""
+    from sklearn.datasets import dump_svmlight_file
+
+    path = tmp_path / "rows.svm"
+    dump_svmlight_file(rows["X"], rows["y"], str(path))
+    with pytest.warns(UserWarning, match="zero_based=True for every file of this origin"):
+        data = io.read(path)
+    X = data.X.toarray() if sp.issparse(data.X) else data.X
+    assert np.array_equal(X, rows["X"])
+    again = io.read(path, zero_based=True)
+    assert np.array_equal(again.y, rows["y"])
+    with pytest.raises(FileError, match="line 1, column 3: index 0"):
+        io.read(path, zero_based=False)

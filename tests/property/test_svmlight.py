@@ -91,13 +91,13 @@ def test_parser_agrees_with_the_slow_one(wrong: float, tmp_path: Path) -> None:
         if complaint:
             refused += 1
             with pytest.raises(FileError) as found:
-                io.read(path)
+                io.read(path, zero_based=False)
             assert complaint.startswith(f"line {found.value.line}:"), text
             assert found.value.path == path
             continue
         if not expected:
             with pytest.raises(FileError, match="without a row"):
-                io.read(path)
+                io.read(path, zero_based=False)
             continue
         data = io.read(path, id="comment")
         assert data.y is not None

@@ -48,7 +48,12 @@ class DataOptions:
     ] = None
     drop: Annotated[str | None, typer.Option(metavar="A,B", help="columns to leave out")] = None
     n_features: Annotated[int | None, typer.Option(metavar="D", help="svmlight: width of the data")] = None
-    zero_based: Annotated[bool, typer.Option("--zero-based", help="svmlight: indices count from 0")] = False
+    zero_based: Annotated[
+        bool | None,
+        typer.Option(
+            "--zero-based/--one-based", help="svmlight: what indices count from (1, unless there is a 0)"
+        ),
+    ] = None
     separator: Annotated[str | None, typer.Option(metavar="CHAR", help="CSV: between fields")] = None
     edges: Annotated[
         Path | None, typer.Option(metavar="FILE", help="edges between rows, in a second file")

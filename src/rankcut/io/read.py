@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from rankcut.io.dataset import Dataset, combine
 from rankcut.io.edges import with_edges
 from rankcut.io.npz import read_npz
 from rankcut.io.source import Share, nobody
-from rankcut.io.svmlight import svmlight_parts
+from rankcut.io.svmlight import CountsFromZero, svmlight_parts
 from rankcut.io.tables import tables_of
 
 FORMATS = ("svmlight", "csv", "tsv", "parquet", "npz")
@@ -43,7 +44,8 @@ def read(path: Path_, *, edges: Path_ | None = None, edges_by: str = "row", **op
         "y" for the label too. In svmlight files only id, a word in the comments: "docid" in `#docid = GX1`
     features, drop : the columns that are features, or those that are nothing; None, all without a role
     n_features : svmlight: the width of X, or None for the last column in use
-    zero_based : svmlight: indices count from 0 instead of 1
+    zero_based : svmlight: whether indices count from 0; None, from 1 unless there is an index 0, which a warning names:
+        another file of the same origin may lack one
     separator : CSV: between fields
     dtype : "float32" or "float64"; None keeps what the file has (text becomes float64)
     edges : a file with edges, as columns source and target, or an array edges
@@ -55,8 +57,18 @@ def read(path: Path_, *, edges: Path_ | None = None, edges_by: str = "row", **op
     if format == "npz":
         data = read_npz(path, columns, dtype=rest["dtype"])
     else:
-        parts = _parts(path, format, columns, **rest)
-        data = combine(parts, path)
+        try:
+            data = combine(_parts(path, format, columns, **rest), path)
+        except CountsFromZero as found:
+            if options.get("zero_based") is not None or os.fspath(path) == "-":
+                raise
+            warnings.warn(
+                f"{path}, line {found.line}: index 0, so indices are read as counting from 0. Pass zero_based=True "
+                "for every file of this origin: one without an index 0 is read as counting from 1.",
+                UserWarning,
+                stacklevel=2,
+            )
+            data = combine(_parts(path, format, columns, **{**rest, "zero_based": True}), path)
         data = replace(data, **{name: _tidied(data, name) for name in ("y", "qid", "bag", "id")})
     if edges is not None:
         data = with_edges(data, edges, format_of(edges, None), edges_by)
@@ -86,7 +98,7 @@ def _checked(
     features: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
     n_features: int | None = None,
-    zero_based: bool = False,
+    zero_based: bool | None = None,
     separator: str | None = None,
     dtype: Any = None,
     n_jobs: int | None = None,
@@ -109,7 +121,7 @@ def _checked(
         if unnamed:
             raise InputError(f"{sorted(unnamed)[0]}: names a column, but svmlight files have none")
     columns = Columns(given, features, tuple(drop or ()))
-    rest = {"n_features": n_features, "zero_based": zero_based, "separator": separator, "dtype": dtype}
+    rest = {"n_features": n_features, "zero_based": bool(zero_based), "separator": separator, "dtype": dtype}
     return format, columns, {**rest, "n_jobs": n_jobs, "progress": progress}
 
 

@@ -21,6 +21,10 @@ from rankcut.io.source import Share, blocks, nobody
 LARGEST = 2**31 - 1
 
 
+class CountsFromZero(FileError):
+    """An index 0 in a file whose indices were to count from 1."""
+
+
 def svmlight_parts(
     path: str | os.PathLike[str],
     *,
@@ -46,7 +50,8 @@ def svmlight_parts(
         for text, found in _ahead(pool, parse, blocks(path, progress=progress), n_threads):
             if len(found) == 3:
                 line, column, what = found
-                raise FileError(path, what, above + line, column)
+                kind = CountsFromZero if what.startswith("index 0") else FileError
+                raise kind(path, what, above + line, column)
             labels, queries, starts, columns, values, comments, numbers, n_lines, width = found
             numbers += above
             above += n_lines
