@@ -6,166 +6,29 @@ The problems below are written as a user writes them; their outputs can also be 
 from __future__ import annotations
 
 import pickle
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from helpers.structural import (
+    MISSING,
+    Chain,
+    Multiclass,
+    chains,
+    draw,
+    enumerated,
+    exact,
+)
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from rankcut import ConvergenceWarning, InputError, LatentStructuralSVM, StructuralSVM, io
 from rankcut.reference import cutting_plane, structural
-from rankcut.reference.structural import Enumerated
 from rankcut.solvers import Status
 
-clarabel = pytest.importorskip("clarabel")
-
 FORMULATIONS = ["one-slack", "n-slack"]
-MISSING = -1
-
-
-class Multiclass:
-    """One of K labels; a block of w for each."""
-
-    def __init__(self, n_labels: int) -> None:
-        self.n_labels = n_labels
-
-    def joint_feature(self, x: np.ndarray, y: int) -> np.ndarray:
-        feature = np.zeros((self.n_labels, len(x)))
-        feature[y] = x
-        return feature.ravel()
-
-    def loss(self, y_true: int, y: int) -> float:
-        return float(y != y_true)
-
-    def loss_augmented(self, w: np.ndarray, x: np.ndarray, y_true: int) -> int:
-        scores = w.reshape(self.n_labels, -1) @ x
-        return int(np.argmax(scores + (np.arange(self.n_labels) != y_true)))
-
-    def predict(self, w: np.ndarray, x: np.ndarray) -> int:
-        return int(np.argmax(w.reshape(self.n_labels, -1) @ x))
-
-    def outputs(self, x: np.ndarray) -> list[int]:
-        return list(range(self.n_labels))
-
-
-class Chain:
-    """A label for each place of a sequence, with scores for neighbours; MISSING ones are not known."""
-
-    def __init__(self, n_labels: int, n_inputs: int) -> None:
-        self.n_labels, self.n_inputs = n_labels, n_inputs
-        self.size = n_labels * n_inputs + n_labels * n_labels
-
-    def joint_feature(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        labels = np.asarray(y)
-        if (labels == MISSING).any():
-            raise ValueError("an incomplete sequence has no joint feature")
-        inputs, pairs = np.zeros((self.n_labels, self.n_inputs)), np.zeros((self.n_labels, self.n_labels))
-        np.add.at(inputs, labels, x)
-        np.add.at(pairs, (labels[:-1], labels[1:]), 1.0)
-        return np.concatenate((inputs.ravel(), pairs.ravel()))
-
-    def loss(self, y_true: np.ndarray, y: np.ndarray) -> float:
-        known = np.asarray(y_true) != MISSING
-        return float(np.mean(np.asarray(y)[known] != np.asarray(y_true)[known])) if known.any() else 0.0
-
-    def loss_augmented(self, w: np.ndarray, x: np.ndarray, y_true: np.ndarray) -> np.ndarray:
-        known = np.flatnonzero(np.asarray(y_true) != MISSING)
-        extra = np.zeros((len(x), self.n_labels))
-        extra[known] = 1.0 / max(1, len(known))
-        extra[known, np.asarray(y_true)[known]] = 0.0
-        return self._best(w, x, extra)
-
-    def predict(self, w: np.ndarray, x: np.ndarray) -> np.ndarray:
-        return self._best(w, x, np.zeros((len(x), self.n_labels)))
-
-    def impute(self, w: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        known = np.flatnonzero(np.asarray(y) != MISSING)
-        extra = np.zeros((len(x), self.n_labels))
-        extra[known] = -1e9
-        extra[known, np.asarray(y)[known]] = 0.0
-        return self._best(w, x, extra)
-
-    def outputs(self, x: np.ndarray) -> list[np.ndarray]:
-        return [np.array(y) for y in product(range(self.n_labels), repeat=len(x))]
-
-    def _best(self, w: np.ndarray, x: np.ndarray, extra: np.ndarray) -> np.ndarray:
-        """Viterbi."""
-        split = self.n_labels * self.n_inputs
-        scores = x @ w[:split].reshape(self.n_labels, -1).T + extra
-        pairs = w[split:].reshape(self.n_labels, -1)
-        best, back = scores[0], []
-        for place in scores[1:]:
-            through = best[:, None] + pairs
-            back.append(through.argmax(axis=0))
-            best = through.max(axis=0) + place
-        labels = [int(best.argmax())]
-        for pointers in reversed(back):
-            labels.append(int(pointers[labels[-1]]))
-        return np.array(labels[::-1])
-
-
-def enumerated(problem: Any, X: list[Any], y: list[Any]) -> Enumerated:
-    """All outputs of all samples; those that agree with what is known of y_i complete it."""
-    features, losses, truths = [], [], []
-    for x, truth in zip(X, y, strict=True):
-        outputs = problem.outputs(x)
-        features.append(np.array([problem.joint_feature(x, each) for each in outputs]))
-        losses.append(np.array([problem.loss(truth, each) for each in outputs]))
-        known = np.asarray(truth) != MISSING
-        agrees = [bool(np.all((np.asarray(each) == truth) | ~known)) for each in outputs]
-        truths.append(np.flatnonzero(agrees).tolist())
-    return Enumerated(features, losses, truths)
-
-
-def labels(
-    rng: np.random.Generator, n: int, n_labels: int, d: int
-) -> tuple[Multiclass, list[Any], list[Any]]:
-    y = rng.integers(0, n_labels, n)
-    X = rng.normal(size=(n, d)) + rng.normal(size=(n_labels, d))[y]
-    return Multiclass(n_labels), list(X), [int(label) for label in y]
-
-
-def chains(
-    rng: np.random.Generator, n: int, n_labels: int, length: int, d: int, missing: float = 0.0
-) -> tuple[Chain, list[Any], list[Any]]:
-    X, y = [], []
-    for _ in range(n):
-        labels = rng.integers(0, n_labels, int(rng.integers(1, length + 1)))
-        X.append(rng.normal(size=(len(labels), d)) + 2.0 * np.eye(n_labels, d)[labels])
-        y.append(np.where(rng.random(len(labels)) < missing, MISSING, labels))
-    return Chain(n_labels, d), X, y
-
-
-def exact(problem: Enumerated, C: float) -> float:
-    """min ½‖w‖² + C/n Σ ξ_i with a constraint for every output, by Clarabel."""
-    n, d = len(problem.features), problem.features[0].shape[1]
-    rows, limits = [], []
-    for i, (features, losses, truths) in enumerate(
-        zip(problem.features, problem.losses, problem.truths, strict=True)
-    ):
-        slack = np.zeros((len(losses), n))
-        slack[:, i] = -1.0
-        rows.append(np.hstack((features - features[truths[0]], slack)))
-        limits.append(-losses)
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
-    P = sp.csc_matrix(np.diag([1.0] * d + [0.0] * n))
-    q = np.array([0.0] * d + [C / n] * n)
-    b = np.concatenate(limits)
-    A = sp.csc_matrix(np.vstack(rows))
-    found = clarabel.DefaultSolver(P, q, A, b, [clarabel.NonnegativeConeT(len(b))], settings).solve()
-    assert "Solved" in str(found.status)
-    return float(found.obj_val)
-
-
-def draw(kind: str, rng: np.random.Generator, n: int = 6) -> tuple[Any, list[Any], list[Any]]:
-    return labels(rng, n, 3, 4) if kind == "labels" else chains(rng, n, 3, 3, 3)
 
 
 # --- optimal ------------------------------------------------------------------------------------------------
@@ -450,90 +313,3 @@ def test_model_files_take_the_problem_again(rng: np.random.Generator, tmp_path: 
     assert loaded.status_ is model.status_
     for before, after in zip(model.predict(X), loaded.predict(X), strict=True):
         np.testing.assert_array_equal(before, after)
-
-
-# --- objects that misbehave ----------------------------------------------------------------------------------
-
-
-def refuse(words: str, problem: Any, X: Any = None, y: Any = None, **options: Any) -> None:
-    X = [np.ones(2), np.zeros(2)] if X is None else X
-    y = [0, 1] if y is None else y
-    with pytest.raises(InputError, match=words):
-        StructuralSVM(problem, **options).fit(X, y)
-
-
-def altered(**methods: Any) -> Any:
-    return type("Altered", (Multiclass,), methods)(3)
-
-
-def test_missing_methods_are_named() -> None:
-    class Half:
-        def joint_feature(self, x: Any, y: Any) -> Any: ...
-
-        predict = "not a method"
-
-    refuse("problem: came as Half without loss, loss_augmented, predict; add loss", Half())
-    refuse("problem: came as NoneType without joint_feature, loss, loss_augmented, predict", None)
-
-
-@pytest.mark.parametrize(
-    "words, joint_feature",
-    [
-        (
-            "joint_feature returned shape .2, 3. for sample 0; it must be one-dim",
-            lambda s, x, y: np.ones((2, 3)),
-        ),
-        (
-            "joint_feature returned shape .7,. for sample 0; it must be of length 6",
-            lambda s, x, y: np.ones(6 + (y == 1)),
-        ),
-        ("joint_feature returned str for sample 0", lambda s, x, y: "words"),
-        ("joint_feature returned NaN or infinity for sample 0", lambda s, x, y: np.full(3, np.nan)),
-    ],
-)
-def test_joint_features_that_are_no_vectors(words: str, joint_feature: Any) -> None:
-    refuse(words, altered(joint_feature=joint_feature))
-
-
-@pytest.mark.parametrize("loss", [-1.0, np.nan, "much", None, np.ones(2), 1 + 1j])
-def test_losses_that_are_no_numbers(loss: Any) -> None:
-    refuse("loss returned .* for sample 0; return a finite", altered(loss=lambda s, t, y: loss))
-
-
-def test_the_loss_of_the_truth_is_zero() -> None:
-    refuse(
-        "loss returned 0.5 for sample 0 and the truth; it must be 0",
-        altered(loss=lambda s, t, y: 0.5 + (t != y)),
-    )
-
-
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_loss_augmented_below_the_truth(formulation: str) -> None:
-    worst = altered(loss_augmented=lambda s, w, x, t: (t + 1) % 3)
-    X, y = [np.array([1.0, 0.0]), np.array([3.0, 0.0])], [0, 0]  # it goes on where there is nothing left
-    refuse(
-        r"loss_augmented returned for sample \d an output .* below", worst, X, y, C=9, formulation=formulation
-    )
-
-
-def test_the_problem_cannot_change_w() -> None:
-    def meddle(self: Any, w: np.ndarray, x: Any, t: Any) -> int:
-        w[:] = 1.0
-        return 0
-
-    with pytest.raises(ValueError, match="read-only"):
-        StructuralSVM(altered(loss_augmented=meddle)).fit([np.ones(2)], [1])
-
-
-def test_arguments() -> None:
-    good = Multiclass(3)
-    refuse("X: came without samples", good, [], [])
-    refuse("X: came as str", good, "words", [0])
-    refuse("y: came with 1 entries for 2 samples", good, y=[0])
-    refuse("y: came as int", good, y=3)
-    refuse("formulation: came as 'two-slack'; pass one of one-slack, n-slack", good, formulation="two-slack")
-    refuse("C: came as 0", good, C=0)
-    refuse("tol: came as -1", good, tol=-1)
-    refuse("max_iter: came as 1.5", good, max_iter=1.5)
-    refuse("callbacks: came as 3", good, callbacks=3)
-    refuse("n_jobs: came as 0", good, n_jobs=0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -284,35 +283,6 @@ def test_ascii_terminal(tmp_path: Path) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert "+/-" in done.stdout
-
-
-# --- progress -------------------------------------------------------------------------------------------
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_progress_on_a_terminal_and_in_a_pipe() -> None:
-    terminal, pipe = Terminal(), io.StringIO()
-    for stream in (terminal, pipe):
-        progress = Progress(4, stream)
-        progress.label = "digits"
-        for _ in range(2):
-            progress.step()
-        progress.note("half")
-    assert pipe.getvalue() == "half\n"
-    assert re.search(r"\r\[#+\.+\]  25 % .* digits", terminal.getvalue())
-    assert terminal.getvalue().endswith("\rhalf\n")
-
-
-def test_quiet_progress_says_nothing() -> None:
-    terminal = Terminal()
-    progress = Progress(1, terminal, quiet=True)
-    progress.step()
-    progress.note("done")
-    assert terminal.getvalue() == ""
 
 
 # --- exit statuses --------------------------------------------------------------------------------------
