@@ -11,11 +11,11 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 
-from rankcut import BagRankSVM, Bags, InputError, RankSVM, losses
+from rankcut import BagRankSVM, Bags, Graph, InputError, RankSVM, losses
 from rankcut.data.bags import OutOfRange
-from rankcut.selection import BagKFold
+from rankcut.selection import BagKFold, ComponentKFold, QueryKFold
 from rankcut.solvers import Status
 
 LOSSES = ["ap", "auc", "ndcg", "mrr", "precision@3", "hinge"]
@@ -119,6 +119,10 @@ X6 = np.zeros((6, 2))
         ("X", lambda: Bags.from_list([X6, X6[0]])),
         ("bag_ids", lambda: Bags(X6, [0, 1])),
         ("bag_ids", lambda: Bags(X6, [0, 1, 2, 3, 4, np.nan])),
+        ("bag_ids", lambda: Bags(X6, np.array([0, 1, 2, 3, 4, np.nan], dtype=object))),
+        ("bag_ids", lambda: Bags(X6, ["a", "a", "b", "b", "c", np.nan])),
+        ("bag_ids", lambda: Bags(X6, np.array(["NaT"] * 2 + ["2026-01-01"] * 4, dtype="datetime64[D]"))),
+        ("bag_ids", lambda: Bags(X6, [1, "1", 1, "1", 2, 2])),
         ("bag_ids", lambda: Bags(X6, np.zeros((6, 1)))),
         ("bag_ids", lambda: Bags(X6, np.array([0, "a", None, 2, 3, 4], dtype=object))),
         ("bags", lambda: Bags(X6, np.arange(6))[6]),
@@ -191,7 +195,17 @@ def test_bag_k_fold_keeps_shares_and_groups(rng: np.random.Generator) -> None:
     assert sorted(seen) == list(range(103))
     with pytest.raises(InputError, match="n_splits"):
         list(BagKFold(104).split(np.zeros((103, 1)), y))
-    assert GroupKFold is not BagKFold
+
+
+@pytest.mark.parametrize("splitter", [BagKFold, ComponentKFold, QueryKFold])
+@pytest.mark.parametrize("n_splits", [1, 2.5, "3", 7, True, None])
+def test_numbers_of_folds_that_cannot_be(splitter: Any, n_splits: Any) -> None:
+    graph = Graph(np.zeros((6, 1)), np.empty((0, 2), dtype=int))
+    folds = splitter(n_splits)
+    assert folds.get_n_splits() == n_splits
+    with pytest.raises(InputError, match=r"^n_splits: came as"):
+        list(folds.split(graph, [0, 1] * 3, np.arange(6)))
+    assert repr(splitter(3)) == f"{splitter.__name__}(n_splits=3, random_state=0, shuffle=True)"
 
 
 # --- the estimator ------------------------------------------------

@@ -183,14 +183,19 @@ def test_of_any_two_labels_the_larger_is_relevant(
         ([], [], None, r"y: came empty; pass"),
         ([0, 0], [1, 2], None, r"y: holds only the label 0; pass"),
         ([0, 1, 2], [1, 2, 3], None, r"y: holds 3 labels \(0, 1, 2, …\), two are needed; pass y == label"),
-        ([0.0, np.nan], [1, 2], None, r"y: holds NaN; drop"),
+        ([0.0, np.nan], [1, 2], None, r"y: holds NaN or None; drop"),
         (np.array([0, "a"], dtype=object), [1, 2], None, r"y: holds labels without an order"),
         ([[0, 1]], [1, 2], None, r"y: came with shape \(1, 2\)"),
-        ([0, 1], [1, 2], [1], r"qid: came with 1 entries, y with 2"),
+        ([0, 1], [1, 2], [1], r"qid: came with 1 entries for 2 rows"),
         ([0, 1], [1, 2], [1, 2], r"qid: every query has rows of one label only"),
-        ([0, 1], [1, 2], [[1], [1]], r"qid: unhashable type: 'list'; pass"),
+        (
+            [0, 1],
+            [1, 2],
+            [[1], [1]],
+            r"qid: came with entries that are not hashable \(unhashable type: 'list'\)",
+        ),
         ([0, 1], [1, 2], np.ones((2, 1)), r"qid: came with shape \(2, 1\)"),
-        ([0, 1], [1, 2], np.array([1.0, np.nan]), r"qid: holds NaN"),
+        ([0, 1], [1, 2], np.array([1.0, np.nan]), r"qid: came with NaN"),
     ],
 )
 def test_unusable_input_is_an_error_that_teaches(

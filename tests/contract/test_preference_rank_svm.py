@@ -182,6 +182,7 @@ TWO_LISTS = np.repeat([0, 1], 6)
     "name, y, options, fit",
     [
         ("y", np.where(np.arange(12) == 3, np.nan, GRADED), {}, {}),
+        ("y", GRADED + 1j, {}, {}),
         ("y", np.where(np.arange(12) == 3, np.inf, GRADED), {}, {}),
         ("y", np.ones(12), {}, {}),
         ("y", GRADED[:5], {}, {}),

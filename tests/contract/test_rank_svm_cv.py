@@ -224,6 +224,8 @@ def test_scoring_that_is_no_measure(noisy: Data) -> None:
         RankSVMCV(CS, scoring=get_scorer("average_precision")).fit(X, y)
     with pytest.raises(InputError, match="scoring: came as 'recall'"):
         RankSVMCV(CS, scoring="recall").fit(X, y)
+    with pytest.raises(InputError, match=r"scoring: came as \['auc'\]"):
+        RankSVMCV(CS, scoring=["auc"]).fit(X, y)
 
 
 def test_scores_that_fail(noisy: Data) -> None:

@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rankcut import RankSVM
+from rankcut.selection import QueryKFold
 
 Data = tuple[np.ndarray, np.ndarray]
 
@@ -118,5 +119,10 @@ def test_qid_is_routed(cancer: Data, rng: np.random.Generator) -> None:
         search = GridSearchCV(pipe, {"spy__C": [1.0, 5.0]}, cv=3, scoring="average_precision")
         search.fit(X, y, qid=qid)
         assert len(seen[-1]) == len(y)
+        whole = cross_validate(  # the splitter says itself that it wants the groups
+            model, X, y, cv=QueryKFold(3), params={"qid": qid, "groups": qid}, error_score="raise"
+        )
+        assert len(whole["test_score"]) == 3
+        assert sum(len(set(part)) for part in seen[-3:]) == 2 * 20
         with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="qid"):
             cross_validate(RankSVM(), X, y, cv=3, params={"qid": qid}, error_score="raise")

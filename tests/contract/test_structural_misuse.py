@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.structural import (
     Multiclass,
@@ -83,6 +84,8 @@ def test_arguments() -> None:
     good = Multiclass(3)
     refuse("X: came without samples", good, [], [])
     refuse("X: came as str", good, "words", [0])
+    refuse("X: came as DataFrame", good, pd.DataFrame(np.ones((2, 2))), [0, 1])  # a sequence of columns
+    refuse("X: came as dict", good, {0: np.ones(2)}, [0])
     refuse("y: came with 1 entries for 2 samples", good, y=[0])
     refuse("y: came as int", good, y=3)
     refuse("formulation: came as 'two-slack'; pass one of one-slack, n-slack", good, formulation="two-slack")

@@ -8,6 +8,8 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 
@@ -63,6 +65,8 @@ def refuse(name: str, features: Any = X, labels: Any = Y, qid: Any = None, **opt
         pytest.param(7, id="a number"),
         pytest.param([[1.0, 2.0], [3.0]] * 30, id="ragged"),
         pytest.param(X + 1j, id="complex"),
+        pytest.param(np.ma.masked_array(X, mask=X > 2), id="masked entries"),
+        pytest.param(pl.DataFrame(X).lazy(), id="a lazy frame"),
         pytest.param(X * 1e200, id="so large that squares overflow"),
         pytest.param(X / np.abs(X).max() * 1.7e308, id="largest floats"),
     ],
@@ -190,6 +194,9 @@ def test_other_sparse_formats_with_wrong_indices(kind: str, damage: str) -> None
         pytest.param(np.where(Y, 1.0, np.inf), id="inf"),
         pytest.param(X[:, 0], id="continuous"),
         pytest.param(np.where(Y, 1, None), id="None among labels"),
+        pytest.param([("a" if label else None) for label in Y], id="None among texts"),
+        pytest.param([("a" if label else np.nan) for label in Y], id="NaN among texts"),
+        pytest.param([("1" if label else 1) for label in Y], id="a number and a text"),
         pytest.param(np.stack([Y, 0 * Y], axis=1), id="an indicator of nothing"),
         pytest.param(np.stack([Y, 0 * Y + 1], axis=1), id="an indicator of all"),
         pytest.param(np.stack([Y, Y + 1], axis=1), id="a matrix of classes"),
@@ -213,6 +220,13 @@ def test_labels(bad: Any) -> None:
         pytest.param("q" * 60, id="one text"),
         pytest.param(iter(range(60)), id="an iterator"),
         pytest.param(np.where(QID == 1, np.nan, QID), id="NaN"),
+        pytest.param(np.where(QID == 1, np.nan, QID).astype(object), id="NaN among objects"),
+        pytest.param([None if q == 1 else f"q{q}" for q in QID], id="None among texts"),
+        pytest.param(pl.Series([None if q == 1 else f"q{q}" for q in QID]), id="null"),
+        pytest.param(pd.Series(QID, dtype="Int64").where(QID != 1), id="NA"),
+        pytest.param(pd.Series(QID, dtype="Int64").where(QID != 1).astype(object), id="NA among objects"),
+        pytest.param(np.where(QID == 1, "NaT", "2026-01-01").astype("datetime64[D]"), id="NaT"),
+        pytest.param(pd.DataFrame({"q": QID}), id="a frame"),
         pytest.param(QID[:, None], id="a column"),
         pytest.param([[q] for q in QID], id="unhashable"),
         pytest.param(np.arange(60), id="a query per row"),
@@ -222,6 +236,14 @@ def test_labels(bad: Any) -> None:
 @pytest.mark.parametrize("loss", ["ap", "hinge"])
 def test_queries(bad: Any, loss: str) -> None:
     refuse("qid", qid=bad, loss=loss)
+
+
+def test_queries_of_several_types_stay_apart() -> None:
+    """NumPy would make one text of 1 and "1", and one float of large whole numbers."""
+    names = [str(q // 2) if q % 2 else q // 2 for q in QID.tolist()]
+    large = [2**63 + q if q % 2 else -q for q in QID.tolist()]
+    for qid in (names, large, [("page", q) for q in QID], QID.astype(str), QID.astype("datetime64[D]")):
+        assert RankSVM().fit(X, Y, qid=qid).n_lists_ == 6
 
 
 def test_some_queries_cannot_be_used() -> None:

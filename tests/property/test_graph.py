@@ -328,6 +328,7 @@ def test_equal_sets_are_shared(rng: np.random.Generator) -> None:
         ([1.0, 2.0], [(1, 1)], [1.0], "self-loop in row 0, of sample 1"),
         ([1.0, 2.0], [(0, 1)], [-0.5], "costs: .* repel"),
         ([1.0, 2.0], [(0, 1)], [np.nan], "costs: came with nan"),
+        (np.array([1.0, 2.0j]), [(0, 1)], [1.0], "unary: .*complex"),
         ([1.0, np.inf], [(0, 1)], [1.0], "unary: came with inf at position 1"),
         ([1.0, 2.0], [(0, 1)], [1.0, 1.0], "costs: came with 2 entries for 1 edges"),
         ([1.0, 2.0], [(0.0, 1.0)], [1.0], "edges: came with dtype float64"),

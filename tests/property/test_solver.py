@@ -22,7 +22,7 @@ from helpers.exact import (
     tiny,
 )
 
-from rankcut import InputError
+from rankcut import InputError, RankSVM
 from rankcut.reference import cutting_plane
 from rankcut.solvers import Status, minimise
 
@@ -203,11 +203,37 @@ def test_minimise_a_risk_that_is_zero_at_the_start() -> None:
         ({"n_features": 2, "tol": np.nan}, "tol"),
         ({"n_features": 2, "max_iter": 0}, "max_iter"),
         ({"start": [0.0, np.nan]}, "start"),
+        ({"n_features": 2, "nonpositive": 1}, "nonpositive"),
     ],
 )
 def test_minimise_refuses(arguments: dict[str, Any], word: str) -> None:
     with pytest.raises(InputError, match=rf"^{word}:"):
         minimise(lambda w: (float(np.abs(w).sum()), np.sign(w)), **arguments)
+
+
+@pytest.mark.parametrize(
+    "risk, words",
+    [
+        (None, "risk: came as None"),
+        (lambda w: 1.0, "risk: returned 1.0; return"),
+        (lambda w: (1.0, np.zeros(3)), r"risk: returned a subgradient of shape \(3,\)"),
+        (lambda w: (1.0, None), "risk: returned"),
+        (lambda w: (w[0] - 1.0, np.array([1.0, 0.0])), "risk: returned -1, .* `nonnegative`"),
+    ],
+)
+def test_minimise_refuses_what_is_no_risk(risk: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        minimise(risk, n_features=2)
+
+
+def test_float32_parameters_make_no_float32_objectives(rng: np.random.Generator) -> None:
+    X, y = rng.normal(size=(80, 4)), np.arange(80) % 4 == 0
+    plain, given = (RankSVM(C=C).fit(X, y) for C in (7.3, np.float32(7.3)))
+    assert type(given.objective_) is type(plain.objective_) is float
+    assert given.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+    again = RankSVM(C=float(np.float32(7.3))).fit(X, y)
+    assert (given.objective_, given.dual_gap_) == (again.objective_, again.dual_gap_)
+    np.testing.assert_array_equal(given.coef_, again.coef_)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

@@ -160,6 +160,14 @@ def test_an_interrupt_before_the_first_iteration_leaves_a_model(
     np.testing.assert_array_equal(model.coef_, before)
 
 
+def test_an_interrupt_before_any_risk_is_known_is_passed_on() -> None:
+    def risk(w: np.ndarray) -> tuple[float, np.ndarray]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        minimise(risk, n_features=2)
+
+
 def test_an_interrupt_in_the_first_stage_ends_the_fit(rng: np.random.Generator) -> None:
     """One Ctrl-C is enough with `approx`, whichever stage it meets."""
     X, y = hard_case(rng)

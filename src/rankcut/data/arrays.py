@@ -14,6 +14,10 @@ from rankcut.errors import InputError
 
 def check_X(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     """Validate X as scikit-learn does, with errors that say what to do."""
+    if np.ma.is_masked(X):
+        raise InputError("X: came with masked entries, which would count as what lies below; fill them first")
+    if hasattr(X, "collect") and not hasattr(X, "__len__"):
+        raise InputError(f"X: came as {type(X).__name__}, which holds no data yet; pass X.collect()")
     if sp.issparse(X):
         _check_structure(X)
     try:

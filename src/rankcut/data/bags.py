@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from rankcut.data.ids import entries, missing
 from rankcut.errors import InputError
 
 Index = NDArray[np.int64]
@@ -187,13 +188,13 @@ def _matrix(X: Any, what: str = "") -> Any:
 
 
 def _ids(bag_ids: ArrayLike, n_rows: int) -> NDArray[Any]:
-    ids = np.asarray(bag_ids)
+    ids = entries(bag_ids)
     if ids.ndim != 1 or len(ids) != n_rows:
         raise InputError(
             f"bag_ids: came with shape {ids.shape} for {n_rows} rows of X; pass the id of each row's bag"
         )
-    if ids.dtype.kind == "f" and not np.isfinite(ids).all():
-        raise InputError("bag_ids: came with NaN or infinity; every row needs the id of its bag")
+    if missing(ids) or (ids.dtype.kind == "f" and np.isinf(ids).any()):
+        raise InputError("bag_ids: came with NaN, None or infinity; every row needs the id of its bag")
     if ids.dtype.kind == "O":
         try:
             np.sort(ids)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankcut.data.compact import Compact, index_type
-from rankcut.data.lists import Lists, query_codes
+from rankcut.data.ids import query_codes
+from rankcut.data.lists import Lists
 from rankcut.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -115,6 +116,8 @@ def check_grades(y: Any, n_rows: int) -> Floats:
             "y: came with one sample (n_samples=1); a preference needs two rows of different grades"
         )
     try:
+        if np.iscomplexobj(array):
+            raise TypeError("complex numbers have no order")
         grades = array.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise InputError(f"y: came as something that is not numbers ({error}); pass real grades") from error

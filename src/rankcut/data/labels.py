@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from rankcut.data.ids import entries, missing
 from rankcut.errors import InputError
 
 
@@ -22,7 +23,7 @@ class Targets(NamedTuple):
 
 def relevance(y: ArrayLike, n_rows: int) -> NDArray[np.bool_]:
     """Two labels, the larger is relevant."""
-    labels = np.asarray(y)
+    labels = entries(y)
     if labels.shape != (n_rows,):
         raise InputError(f"y: came with shape {labels.shape} for {n_rows} rows; pass one label per row")
     low, high = _two(labels)
@@ -39,12 +40,12 @@ def _two(labels: NDArray[Any]) -> tuple[Any, Any]:
         low, high = labels.min(), labels.max()
         if bool(np.all((labels == low) | (labels == high))):
             return low, high
+    if missing(labels):
+        raise InputError("y: came with NaN or None; drop the rows without a label")
     try:
         found = np.unique(labels)
     except TypeError as error:
         raise InputError("y: came with labels of mixed types; pass labels of one type") from error
-    if labels.dtype.kind == "f" and np.isnan(found).any():
-        raise InputError("y: came with NaN; drop the rows without a label")
     if len(found) > 2:
         raise InputError(f"y: came with {len(found)} labels; pass two, of which the larger is relevant")
     return found[0], found[-1]
@@ -56,11 +57,11 @@ def targets(y: Any, n_rows: int, what: str = "rows of X") -> Targets:
         raise InputError("y: requires y to be passed, but the target y is None; pass one label per row")
     if hasattr(y, "toarray"):
         y = y.toarray()
-    y = np.asarray(y)
+    y = entries(y)
     if y.ndim == 0:
         raise InputError(f"y: came as a single {type(y.item()).__name__}; pass one label per row")
-    if y.dtype.kind == "f" and np.isnan(y).any():
-        raise InputError("y: Input y contains NaN; drop the rows without a label")
+    if missing(y):
+        raise InputError("y: Input y contains NaN or None; drop the rows without a label")
     if len(y) != n_rows:
         raise InputError(f"y: came with {len(y)} entries for {n_rows} {what}; pass one each")
     if y.ndim == 2 and y.shape[1] > 1:
@@ -74,7 +75,11 @@ def targets(y: Any, n_rows: int, what: str = "rows of X") -> Targets:
             check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
     except (TypeError, ValueError) as error:
-        raise InputError(f"y: {error}. Pass labels of classes, one per row") from error
+        mixed = y.dtype.kind == "O"  # scikit-learn would speak of regression
+        found = (
+            "Unknown label type: objects that are not all of one type" if mixed else str(error).rstrip(".")
+        )
+        raise InputError(f"y: {found}. Pass labels of classes, one per row") from error
     if len(classes) < 2:
         raise InputError(f"y: came with one class only ({classes[0]}); ranking needs relevant and other rows")
     codes = codes.reshape(-1)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankcut import _core
 from rankcut.data.compact import Compact, index_type
+from rankcut.data.ids import query_codes
 from rankcut.errors import InputError
 
 
@@ -75,25 +76,6 @@ class Lists(Compact):
         if not 0 < positives < len(order):
             raise InputError("y: a list needs at least one relevant row and one other")
         return cls(n, order, np.array([0, len(order)]), np.array([positives]), 0)
-
-
-def query_codes(qid: ArrayLike, n_rows: int) -> NDArray[np.int64]:
-    """Queries numbered from 0. Any hashable values, in any order of rows."""
-    if isinstance(qid, str | bytes) or not hasattr(qid, "__len__"):
-        raise InputError(f"qid: came as {type(qid).__name__}; pass a sequence with the query of each row")
-    values: Any = qid
-    if len(values) != n_rows:
-        raise InputError(f"qid: came with {len(values)} entries for {n_rows} rows; pass one per row")
-    array = np.asarray(values)
-    if array.ndim == 1 and array.dtype.kind in "biuSUf":
-        if array.dtype.kind == "f" and np.isnan(array).any():
-            raise InputError("qid: came with NaN; every row needs the id of its query")
-        return np.unique(array, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    numbers: dict[Any, int] = {}
-    try:
-        return np.fromiter((numbers.setdefault(q, len(numbers)) for q in values), np.int64, n_rows)
-    except TypeError as error:
-        raise InputError(f"qid: came with entries that are not hashable ({error}); pass ids") from error
 
 
 def _narrow(order: NDArray[np.integer[Any]], n: int) -> NDArray[np.integer[Any]]:

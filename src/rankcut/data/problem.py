@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, Protocol
 
@@ -154,7 +154,8 @@ def check_methods(problem: Any, *, latent: bool) -> None:
 def check_sequences(name: str, values: Any, length: int | None = None) -> list[Any]:
     """Something with an entry per sample: as many as `length` says, if it does."""
     if (
-        isinstance(values, str | bytes)
+        isinstance(values, str | bytes | Mapping)
+        or hasattr(values, "columns")  # a frame is a sequence of columns
         or not hasattr(values, "__len__")
         or not hasattr(values, "__getitem__")
     ):

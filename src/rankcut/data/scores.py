@@ -11,6 +11,8 @@ from rankcut.errors import InputError
 def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
     """A contiguous float64 vector, finite, and so far from overflow that sums over all pairs are finite."""
     try:
+        if np.iscomplexobj(scores):
+            raise TypeError("complex numbers have no order")
         z = np.ascontiguousarray(scores, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(

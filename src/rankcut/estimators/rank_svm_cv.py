@@ -11,8 +11,8 @@ from sklearn.model_selection import ParameterGrid
 
 from rankcut import losses
 from rankcut.data.arrays import check_X
+from rankcut.data.ids import query_codes
 from rankcut.data.labels import targets
-from rankcut.data.lists import query_codes
 from rankcut.designs import Design, make_design
 from rankcut.errors import InputError
 from rankcut.estimators.base import (

@@ -87,6 +87,8 @@ def _problem(unary: ArrayLike, edges: ArrayLike, costs: ArrayLike) -> tuple[CutG
 
 def _numbers(name: str, values: ArrayLike) -> Floats:
     try:
+        if np.iscomplexobj(values):
+            raise TypeError("complex numbers have no order")
         numbers = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name}: came as something that is not numbers ({error})") from error

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rankcut.data.ids import entries, missing
 from rankcut.errors import InputError
 
 BoolArray = NDArray[np.bool_]
@@ -18,7 +18,7 @@ IntArray = NDArray[np.intp]
 def column(name: str, values: Any) -> NDArray[Any]:
     """One entry per row, at least one row."""
     try:
-        array = np.asarray(values)
+        array = entries(values)
     except ValueError as error:  # ragged
         raise InputError(f"{name}: came as rows of different lengths; pass one entry per row") from error
     if array.ndim != 1:
@@ -62,9 +62,8 @@ def same_length(name: str, array: NDArray[Any], other: str, expected: int) -> No
 def relevant(y: ArrayLike) -> BoolArray:
     """Which rows carry the larger of the two labels."""
     labels = column("y", y)
-    missing = np.isnan(labels).any() if labels.dtype.kind == "f" else False
-    if missing:
-        raise InputError("y: holds NaN; drop the rows without a label")
+    if missing(labels):
+        raise InputError("y: holds NaN or None; drop the rows without a label")
     try:
         distinct = np.unique(labels)
     except TypeError as error:
@@ -79,21 +78,3 @@ def relevant(y: ArrayLike) -> BoolArray:
             "pass y == label for one class, or use ndcg with gain='linear' or 'exponential' for grades"
         )
     return np.asarray(labels == distinct[1])
-
-
-def query_numbers(qid: Iterable[Any]) -> IntArray:
-    """Queries numbered from 0. Sortable arrays are sorted; anything else only has to be hashable."""
-    if hasattr(qid, "dtype"):
-        array = column("qid", qid)
-        if array.dtype.kind in "biuSU":
-            return np.unique(array, return_inverse=True)[1]
-        qid = array.tolist()
-    seen: dict[Any, int] = {}
-    try:
-        codes = [seen.setdefault(value, len(seen)) for value in qid]
-        missing = any(value != value for value in seen)
-    except TypeError as error:
-        raise InputError(f"qid: {error}; pass one hashable entry per row") from error
-    if missing:
-        raise InputError("qid: holds NaN; every row needs its query")
-    return np.array(codes, dtype=np.intp)

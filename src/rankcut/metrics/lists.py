@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankcut.data.ids import query_codes
 from rankcut.errors import InputError
-from rankcut.metrics.arguments import FloatArray, IntArray, numbers, query_numbers, relevant, same_length
+from rankcut.metrics.arguments import FloatArray, IntArray, numbers, relevant, same_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,7 @@ def check(
     same_length("scores", z, "y", len(gains))
     if qid is None:
         return gains, z, np.zeros(len(z), dtype=np.intp)
-    codes = query_numbers(qid)
-    same_length("qid", codes, "y", len(gains))
+    codes = query_codes(qid, len(gains))
     lowest, highest = np.full(codes.max() + 1, np.inf), np.full(codes.max() + 1, -np.inf)
     np.minimum.at(lowest, codes, gains)
     np.maximum.at(highest, codes, gains)

@@ -126,7 +126,7 @@ class LabellingRisk(GraphRisk):
     ) -> None:
         super().__init__(edges, samples, n_threads)
         self._relevant = relevant
-        self._price = np.where(relevant, positive_weight, 1.0)  # of a wrong label
+        self._price = np.where(relevant, float(positive_weight), 1.0)  # of a wrong label
         self._M = float(self._price.sum())
         self._true_cut = relevant[edges[:, 0]] != relevant[edges[:, 1]]
         self._positive: Index = samples.best(np.zeros(samples.n_raw))

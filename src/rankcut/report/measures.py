@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankcut import metrics
-from rankcut.data.lists import query_codes
+from rankcut.data.ids import query_codes
 from rankcut.errors import InputError
 
 Floats = NDArray[np.float64]

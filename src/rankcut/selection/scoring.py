@@ -34,7 +34,7 @@ def get_score(scoring: Any) -> Score:
         )
     if callable(scoring):
         return partial(_own, scoring)
-    if scoring in _BY_NAME:
+    if isinstance(scoring, str) and scoring in _BY_NAME:
         return partial(_by_query, _BY_NAME[scoring])
     at = re.fullmatch(r"precision@([1-9]\d*)", str(scoring))
     if at:

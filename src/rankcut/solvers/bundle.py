@@ -51,7 +51,8 @@ class Bundle:
         turns: bool = False,
         n_seats: int = 0,
     ) -> None:
-        self.C, self.tol, self.max_iter = C, tol, max_iter
+        # Of NumPy's float32, C would make objectives of float32.
+        self.C, self.tol, self.max_iter = float(C), float(tol), max_iter
         self.w = np.array(start, dtype=np.float64)  # the best point
         self.risk = math.inf
         self.dual_objective = -math.inf
@@ -61,7 +62,9 @@ class Bundle:
         self.price = Price(0.0, 0.0)  # the driver's to set
         self._metric_led = False
         self._nonpositive = nonpositive  # parameters that have to stay ≤ 0, from the start on
-        self._cuts = Cuts(C, len(self.w), nonnegative=nonnegative, nonpositive=nonpositive, n_seats=n_seats)
+        self._cuts = Cuts(
+            self.C, len(self.w), nonnegative=nonnegative, nonpositive=nonpositive, n_seats=n_seats
+        )
         self._rounds, self._turns = rounds, turns
         self._by_chance, self._round_iter = False, 0
         self.round_began = -math.inf  # the objective there
@@ -115,8 +118,8 @@ class Bundle:
 
     def resume(self, C: float) -> None:
         """Go on with another C from the best point. The cuts are cuts of the risk: all stay valid."""
-        self.C = C
-        self._cuts.set_capacity(C)
+        self.C = float(C)
+        self._cuts.set_capacity(self.C)
         self.dual_objective = -math.inf
         self.n_iter, self.status, self._gaps, self._still = 0, None, [], 0
         self.begin_round(self.risk)

@@ -102,7 +102,8 @@ class Cuts:
             gram_row = self._gradients[: i + 1] @ gradient
         if not np.isfinite(gram_row).all():
             raise InputError(
-                "X: came so large that products of rows overflow; scale it, as with StandardScaler"
+                "X: came so large that products of rows overflow; scale it, as with StandardScaler (or y, or the "
+                "features of edges, if it is they that are large)"
             )
         if self._cone is None:
             self._qp.add(gram_row, float(self._offsets[i]), bool(self._hard[i]))

@@ -14,6 +14,8 @@ from rankcut.solvers.bundle import Bundle
 from rankcut.solvers.protocol import Floats, Risk
 from rankcut.solvers.solution import CccpSolution, Record, Solution, Status
 
+ROUNDING = 1e-9  # below 0, of a risk that is not
+
 
 class Cut(NamedTuple):
     """The risk's value where it was evaluated, and the cut that is tight there."""
@@ -63,6 +65,7 @@ def minimise(
     positive("C", C)
     positive("tol", tol)
     whole("max_iter", max_iter)
+    callbacks = list(callbacks)
     first = first_point(start, n_features, nonpositive)
     bundle = Bundle(
         C,
@@ -74,9 +77,9 @@ def minimise(
     )
     history: list[Record] = []
     began = time.perf_counter()
+    best = cut_at(risk, bundle.w)  # an interrupt before it finds nothing to return
+    bundle.begin(*best)
     try:
-        best = cut_at(risk, bundle.w)
-        bundle.begin(*best)
         while (target := bundle.ask()) is not None:
             best = advance(risk, bundle, target, best)
             record = record_of(bundle, time.perf_counter() - began)
@@ -91,6 +94,8 @@ def minimise(
 
 
 def first_point(start: Floats | None, n_features: int | None, nonpositive: slice | None = None) -> Floats:
+    if nonpositive is not None and not isinstance(nonpositive, slice):
+        raise InputError(f"nonpositive: came as {nonpositive!r}; pass a slice of w, as slice(5, None)")
     if start is None:
         if n_features is None:
             raise InputError("n_features: came as None without a start; pass the length of w")
@@ -152,11 +157,24 @@ def advance(risk: Risk, bundle: Bundle, target: Floats, best: Cut) -> Cut:
 
 
 def cut_at(risk: Risk, w: Floats) -> Cut:
-    value, gradient = risk(w)
-    gradient = np.asarray(gradient, dtype=np.float64)
+    if not callable(risk):
+        raise InputError(f"risk: came as {risk!r}; pass a function of w that returns (value, subgradient)")
+    found = risk(w)
+    try:
+        value, gradient = float(found[0]), np.asarray(found[1], dtype=np.float64)
+    except (IndexError, TypeError, ValueError) as error:
+        raise InputError(f"risk: returned {found!r}; return (value, subgradient)") from error
+    if gradient.shape != w.shape:
+        raise InputError(f"risk: returned a subgradient of shape {gradient.shape} for w of shape {w.shape}")
     if not np.isfinite(value) or not np.all(np.isfinite(gradient)):
         raise InputError("risk: returned a value or subgradient that is not finite; check the problem's data")
-    return Cut(float(value), float(value) - float(gradient @ w), gradient)
+    slope = float(gradient @ w)
+    if value < -ROUNDING * (1.0 + abs(slope)) and not hasattr(risk, "nonnegative"):
+        raise InputError(
+            f"risk: returned {value:.6g}, and risks are taken to be 0 or more; say that yours is not by an attribute "
+            "`nonnegative` that is False"
+        )
+    return Cut(value, value - slope, gradient)
 
 
 def record_of(bundle: Bundle, seconds: float) -> Record:

@@ -187,6 +187,7 @@ def minimise_parts(
     Ctrl-C does.
     """
     positive("C", C)
+    C = float(C)  # of NumPy's float32 it would make objectives of float32
     positive("tol", tol)
     whole("max_iter", max_iter)
     began, callbacks = time.perf_counter(), list(callbacks)
