@@ -72,6 +72,22 @@ def draw(rng: np.random.Generator, kind: str, n: int) -> Problem:
     return Problem(unary.astype(float), edges, costs.astype(float))
 
 
+def draw_core(rng: np.random.Generator, n: int) -> Problem:
+    """Two thirds of the nodes are tied up with each other and hold next to nothing together; the rest hang on them."""
+    inner = max(2, 2 * n // 3)
+    inside = rng.integers(inner, size=(3 * inner, 2))
+    outside = np.stack([rng.integers(inner, n, 2 * n), rng.integers(inner, size=2 * n)], axis=1)
+    edges = np.concatenate([inside, outside[: 2 * (n - inner)]])
+    edges = edges[edges[:, 0] != edges[:, 1]]
+    costs = (
+        np.where(edges.max(axis=1) < inner, rng.integers(2, 9, len(edges)), rng.integers(1, 4, len(edges)))
+        / 4
+    )
+    unary = rng.integers(-6, 7, n) / 2
+    unary[:inner] -= np.rint(2 * unary[:inner].mean()) / 2
+    return Problem(unary, edges, costs)
+
+
 def solved(problem: Problem, **options: Any) -> tuple[CutGraph, graph.MaxMarginals]:
     n = len(problem)
     core = CutGraph(n, problem.edges)
@@ -110,6 +126,11 @@ def test_labellings_values_and_gradients(kind: str, rng: np.random.Generator) ->
     for _ in range(150):
         problem = draw(rng, kind, int(rng.integers(1, 30)))
         check_labellings(problem, rng)
+
+
+def test_labellings_of_a_core_that_counts_as_one_node(rng: np.random.Generator) -> None:
+    for _ in range(60):
+        check_labellings(draw_core(rng, int(rng.integers(30, 90))), rng)
 
 
 def check_labellings(problem: Problem, rng: np.random.Generator) -> None:
@@ -199,6 +220,13 @@ def test_equal_to_independent_cuts(price: int, rng: np.random.Generator) -> None
     """A graph of 2,000 nodes, 60 of them; the slow test asks all."""
     problem = random_graph(rng, 2_000, 5_000, price)
     against_independent_cuts(problem, rng.choice(2_000, 60, replace=False))
+
+
+def test_a_core_that_counts_as_one_node_equals_independent_cuts(rng: np.random.Generator) -> None:
+    for _ in range(25):
+        problem = draw_core(rng, int(rng.integers(60, 200)))
+        unary, costs = 4 * problem.unary, 4 * problem.costs  # whole numbers
+        against_independent_cuts(Problem(unary, problem.edges, costs), np.arange(len(problem)))
 
 
 @pytest.mark.slow
