@@ -7,21 +7,21 @@ A word image is a bag of windows; a ranker per character is trained on the words
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import data
-from benchmarks.weak_fits import Fit, Job, Setting, drawn, fit_all, fit_latent, means, stratified
+from benchmarks.weak_fits import Fit, Job, Setting, chosen, climb, drawn, fit_all, means, stratified
 from rankcut.data import Bags
 from rankcut.metrics import average_precision
 
-PATH = (10.0, 30.0, 100.0, 300.0)
+PATH = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 ENOUGH = 150  # positive training words
 RIGHT = 0.5  # overlap above which a window is right
-FOLDS, STARTS = 3, 3
+FOLDS, STARTS = 5, 3
 GRID = {
     "latent AP-SVM": [Setting("ap")],
     "latent SVM": [Setting("hinge", J, c) for J in (1.0, None) for c in (0.0, 0.3)],
@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
     located: NDArray[np.float64]  # share of the test words with the character whose chosen window lies on it
     chosen: list[tuple[Setting, float]]
     validated: NDArray[np.float64]  # mean AP over the folds
-    seconds: tuple[float, float]  # cross-validation, final fits
+    seconds: tuple[float, float]  # of the processor: cross-validation, final fits
 
 
 def load_words(limit: int | None = None) -> Words:
@@ -78,56 +78,65 @@ def folds_of(words: Words) -> NDArray[np.int64]:
     return np.stack([stratified(y, rows, FOLDS, rng) for y in words.Y.T])
 
 
-def run_method(
-    words: Words,
-    settings: list[Setting],
-    *,
-    known: NDArray[np.int64] | None = None,
-    n_threads: int = 1,
-    log: Callable[[str], None] = print,
-) -> Outcome:
-    """`known`: (characters, words), the row of the instance that is known, or −1."""
-    bags, Y = words.train, words.Y
-    folds, rng = folds_of(words), np.random.default_rng(1)
-    K, first = Y.shape[1], bags.offsets[:-1]
-    latent = len(bags) < bags.offsets[-1]
-    if known is None:
-        known = np.full((K, len(bags)), -1)
-    begins = [means(bags), drawn(bags, rng), drawn(bags, rng)]
-    began = time.perf_counter()
-    score = np.zeros((K, len(settings), len(PATH)))
+class Study:
+    """Cross-validation and final fits of one method: all characters, folds and values of C of a setting in lockstep.
+    `known`: (characters, words), the row of the instance that is known, or −1."""
 
-    def fit(jobs: list[Job], begin: Bags, tol: float) -> list[list[Fit]]:
-        if latent:
-            return fit_latent(bags, begin, jobs, tol=tol, n_threads=n_threads)
-        return fit_all(bags, jobs, tol=tol, n_threads=n_threads)
+    def __init__(
+        self,
+        words: Words,
+        settings: list[Setting],
+        *,
+        known: NDArray[np.int64] | None = None,
+        n_threads: int = 1,
+    ) -> None:
+        self.words, self.settings, self._threads = words, settings, n_threads
+        bags, rng = words.train, np.random.default_rng(1)
+        self._latent = len(bags) < bags.offsets[-1]
+        self._begins = [means(bags), *(drawn(bags, rng) for _ in range(STARTS - 1))] if self._latent else []
+        self._known = np.full((words.Y.shape[1], len(bags)), -1) if known is None else known
 
-    for s, setting in enumerate(settings):
-        jobs = [
-            Job(Y[:, k], folds[k] != fold, setting, PATH, first, known[k])
-            for k in range(K)
-            for fold in range(FOLDS)
-        ]
-        for number, path in enumerate(fit(jobs, begins[0], 3e-3)):
+    def validate(self, setting: Setting) -> NDArray[np.float64]:
+        """(characters, values of C, folds): average precision."""
+        Y, folds = self.words.Y, folds_of(self.words)
+        K = Y.shape[1]
+        jobs = [self._job(k, folds[k] != fold, setting, PATH) for k in range(K) for fold in range(FOLDS)]
+        score = np.empty((K, len(PATH), FOLDS))
+        for number, path in enumerate(self._fit(jobs, 0, 3e-3)):
             k, fold = divmod(number, FOLDS)
             out = folds[k] == fold
-            score[k, s] += [average_precision(Y[out, k], each.scores[out]) / FOLDS for each in path]
-        log(f"cross-validation of {setting}: {time.perf_counter() - began:.0f} s")
-    middle = time.perf_counter()
-    best = [np.unravel_index(int(np.argmax(table)), table.shape) for table in score]
-    every = np.ones(len(bags), dtype=bool)
-    jobs = [Job(Y[:, k], every, settings[s], (PATH[c],), first, known[k]) for k, (s, c) in enumerate(best)]
-    fits = [fit(jobs, begin, 1e-3) for begin in (begins[:STARTS] if latent else begins[:1])]
-    final = [min((paths[k][0] for paths in fits), key=_objective) for k in range(K)]
-    done = time.perf_counter()
-    ap, located = tested(words, np.stack([fit.w for fit in final]))
-    return Outcome(
-        ap,
-        located,
-        [(settings[s], PATH[c]) for s, c in best],
-        score.max(axis=(1, 2)),
-        (middle - began, done - middle),
-    )
+            score[k, :, fold] = [average_precision(Y[out, k], each.scores[out]) for each in path]
+        return score
+
+    def finish(self, score: NDArray[np.float64], seconds: float = 0.0) -> Outcome:
+        """The final fits, with what (characters, settings, values of C, folds) of scores have chosen."""
+        began = time.process_time()
+        best = [chosen(table, PATH) for table in score]
+        every = np.ones(len(self.words.train), dtype=bool)
+        jobs = [self._job(k, every, self.settings[s], PATH[: c + 1]) for k, (s, c) in enumerate(best)]
+        fits = [self._fit(jobs, begin, 1e-3) for begin in range(max(1, len(self._begins)))]
+        final = [min((paths[k][-1] for paths in fits), key=_objective) for k in range(len(jobs))]
+        spent = time.process_time() - began
+        return Outcome(
+            *tested(self.words, np.stack([fit.w for fit in final])),
+            [(self.settings[s], PATH[c]) for s, c in best],
+            np.array([table[at].mean() for table, at in zip(score, best, strict=True)]),
+            (seconds, spent),
+        )
+
+    def _job(self, k: int, train: NDArray[np.bool_], setting: Setting, path: Sequence[float]) -> Job:
+        return Job(self.words.Y[:, k], train, setting, path, self.words.train.offsets[:-1], self._known[k])
+
+    def _fit(self, jobs: list[Job], begin: int, tol: float) -> list[list[Fit]]:
+        if not self._latent:
+            return fit_all(self.words.train, jobs, tol=tol, n_threads=self._threads)
+        return climb(self.words.train, self._begins[begin], jobs, tol=tol, n_threads=self._threads)
+
+
+def run_method(words: Words, settings: list[Setting]) -> Outcome:
+    study, began = Study(words, settings), time.process_time()
+    score = np.stack([study.validate(setting) for setting in settings], axis=1)
+    return study.finish(score, time.process_time() - began)
 
 
 def tested(words: Words, W: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -155,6 +164,11 @@ def summarised(words: Words, how: str) -> Words:
 
     none = np.zeros((len(words.test), words.Y.shape[1]), dtype=bool)
     return words._replace(train=squeeze(words.train), test=squeeze(words.test), right=none)
+
+
+def up_to(C: float) -> tuple[float, ...]:
+    """The path that ends at C."""
+    return PATH[: PATH.index(C) + 1]
 
 
 def _objective(fit: Fit) -> float:

@@ -380,6 +380,14 @@ TEST(shifted_hinge_is_the_best_shift) {
         CHECK(check::near(value, best, 1e-13));
         CHECK(check::near(at(risk.shift()), best, 1e-13));
         CHECK(std::abs(sum) <= 1e-14);
+        double low = risk.shift(), high = low;  // the kinks that are best: the shift is in the middle
+        for (std::size_t i = 0; i < P + N; ++i) {
+            const double kink = (i < P ? 1.0 : -1.0) - z[i];
+            if (at(kink) > best + 1e-13) continue;
+            low = std::min(low, kink);
+            high = std::max(high, kink);
+        }
+        CHECK(check::near(risk.shift(), 0.5 * (low + high), 1e-9));
     }
 }
 

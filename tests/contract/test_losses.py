@@ -301,6 +301,21 @@ def test_shifted_hinge_is_the_best_intercept(rng: np.random.Generator, J: float)
         assert hinge_with_intercept(z, y, J, risk.shift) == pytest.approx(best, abs=1e-12)
 
 
+def test_of_equally_good_intercepts_the_hinge_takes_the_middle() -> None:
+    y = np.array([True, True, False, False])
+    risk = losses.get("hinge", shifted=True).bind(Lists.build(y))
+    for positive, negative in ([0.0, 0.0], [0.0, 0.0]), ([4.0, 5.0], [1.0, 0.0]), ([0.3, 0.0], [0.2, -0.1]):
+        z = np.array([*positive, *negative])
+        risk.evaluate(z, np.empty(4))
+        low, high = (
+            -1.0 - min(z[2:]),
+            1.0 - max(z[:2]),
+        )  # where the last hinge of a class starts or stops to count
+        if low > high:  # the classes are apart: no hinge counts in between
+            low, high = 1.0 - min(z[:2]), -1.0 - max(z[2:])
+        assert risk.shift == pytest.approx(0.5 * (low + high), abs=1e-12)
+
+
 def test_shifted_hinge_has_one_intercept_for_all_lists(rng: np.random.Generator) -> None:
     loss = losses.get("hinge", positive_weight=2.0, shifted=True)
     for _ in range(50):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -223,6 +224,17 @@ def test_in_lockstep_the_same_holds(rng: np.random.Generator, loss: str, shifts:
             if shifts:  # the end itself is stationary
                 best = minimise(freeze(w), C, start=w, tol=1e-6)
                 assert true - best.objective <= 1.5 * tol * true + 1e-12
+
+
+def test_few_rows_start_no_thread(rng: np.random.Generator) -> None:
+    bags, y = random_bags(rng)
+    before, seen = threading.active_count(), set()
+    minimise_together(
+        make_design(np.concatenate(bags), n_threads=4),
+        [Problem(PlainBagRisk(bags, y, "ap", shifts=True), [1.0]) for _ in range(3)],
+        callbacks=[lambda _event: seen.add(threading.active_count())],
+    )
+    assert seen == {before}
 
 
 def test_shifted_cuts_are_below_the_new_risk(rng: np.random.Generator) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,8 +16,16 @@ from hypothesis import strategies as st
 from rankcut import RankSVM, RankSVMCV, losses, metrics
 from rankcut.designs import make_design
 from rankcut.models import LinearRisk
-from rankcut.solvers import Problem, Status, minimise_together
+from rankcut.solvers import Problem, Status, minimise_together, together
 from rankcut.solvers.together import footprint
+
+
+@pytest.fixture(autouse=True, scope="module")
+def threads_for_few_rows() -> Iterator[None]:
+    """The problems here go to threads as large ones do, which is not worth it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(together, "WORTH_A_POOL", 0)
+        yield
 
 
 class Point(NamedTuple):

@@ -48,7 +48,8 @@ class BagRankSVM(BagRanker):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the risk, as in :class:`RankSVM`: try 1 to 1000.
+        Weight of the risk, as in :class:`RankSVM`. With standardised columns try 0.01 to 10 for a hundred bags,
+        1 to 10,000 for thousands.
     loss : str, default="ap"
         "ap", "auc", "ndcg", "mrr", "precision@k" for any k, or "hinge".
     n_init : int, default=5

@@ -32,7 +32,7 @@ OUTWARD = (
 )
 LOOK_BACK, SLOW = 4, 0.6  # progress is slow if the gap fell to no less than this share in so many iterations
 SHARE = 1.0  # a round of several ends once the gap is this share of what it has gained
-FIRST = 5  # … or after so many cuts, if it began at w = 0, where it was frozen by chance
+FIRST = 20  # … or after so many cuts, if it began at w = 0, where it was frozen by chance (docs/cccp.md)
 STUCK = 25  # iterations without any change of either bound
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -29,8 +30,7 @@ from rankcut.solvers.solution import Record, Solution
 
 WIDEST_METRIC = 2048  # columns: a Hessian takes d² numbers and d³ operations
 USUAL_SHARE = 0.3  # of the rows that bend the risk, before it is known
-
-
+WORTH_A_POOL = 4096  # rows: with fewer, handing a problem to a thread costs more than the thread saves
 VECTORS = 9  # score vectors that a problem under way holds, kernels' own included
 
 
@@ -250,7 +250,10 @@ def minimise_together(
             solved(run.number, run.place, found, run.best)
             solutions[run.number].append(found)
 
-    with ThreadPoolExecutor(max_workers=design.n_threads) as pool:
+    with ExitStack() as stack:
+        pool = None
+        if design.n_threads > 1 and design.n_rows >= WORTH_A_POOL:
+            pool = stack.enter_context(ThreadPoolExecutor(max_workers=design.n_threads))
         try:
             while waiting or active:
                 room = (at_once or len(problems)) - len(active)
@@ -266,7 +269,8 @@ def minimise_together(
                     continue
                 _tell(design, active, _each(pool, active, _Run.advance, design.scores(wanted)), pool)
         except KeyboardInterrupt:
-            pool.shutdown(wait=True, cancel_futures=True)  # nobody is at work on a problem from here on
+            if pool is not None:
+                pool.shutdown(wait=True, cancel_futures=True)  # nobody is at work on a problem from here on
             if not active and not any(solutions):
                 raise  # there is nothing to return yet
             for run in active:
@@ -282,7 +286,7 @@ def footprint(design: SharedDesign) -> float:
 
 def _ask(
     active: list[_Run],
-    pool: ThreadPoolExecutor,
+    pool: ThreadPoolExecutor | None,
     began: float,
     callbacks: list[Callable[[Event], Any]],
     finish: Callable[[_Run], None],
@@ -314,7 +318,7 @@ def _ask(
     )
 
 
-def _begin(design: SharedDesign, runs: list[_Run], pool: ThreadPoolExecutor) -> None:
+def _begin(design: SharedDesign, runs: list[_Run], pool: ThreadPoolExecutor | None) -> None:
     if any(run.started for run in runs):
         raw: Iterable[Floats] = design.scores(np.stack([run.bundle.w for run in runs]))
     else:  # no pass is needed to know the scores of w = 0
@@ -322,7 +326,9 @@ def _begin(design: SharedDesign, runs: list[_Run], pool: ThreadPoolExecutor) -> 
     _tell(design, runs, _each(pool, runs, _Run.begin, raw), pool)
 
 
-def _tell(design: SharedDesign, runs: list[_Run], weights: list[Floats], pool: ThreadPoolExecutor) -> None:
+def _tell(
+    design: SharedDesign, runs: list[_Run], weights: list[Floats], pool: ThreadPoolExecutor | None
+) -> None:
     """`weights` are given up: each run keeps its row of the stack."""
     stacked = weights[0][None] if len(weights) == 1 else np.stack(weights)
     weights.clear()
@@ -334,9 +340,9 @@ def _tell(design: SharedDesign, runs: list[_Run], weights: list[Floats], pool: T
 
 
 def _each(
-    pool: ThreadPoolExecutor, runs: list[_Run], work: Callable[[_Run, Any], Any], values: Any
+    pool: ThreadPoolExecutor | None, runs: list[_Run], work: Callable[[_Run, Any], Any], values: Any
 ) -> list[Any]:
-    if len(runs) == 1:
+    if pool is None or len(runs) == 1:
         return [work(run, value) for run, value in zip(runs, values, strict=True)]
     return list(pool.map(work, runs, values))
 
