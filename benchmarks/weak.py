@@ -12,15 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import data, weak_sets, weak_words
+from benchmarks import data, weak_sets, weak_ssvm, weak_words
 from benchmarks.table import Table
 from benchmarks.weak_fits import Job, Setting, climb, means
 from benchmarks.weak_sets import Pooled
 from benchmarks.weak_words import Outcome, Words
-from rankcut import LatentAPBaseline, losses
-from rankcut.data import Bags
+from rankcut import losses
 from rankcut.losses import joint_ap
-from rankcut.metrics import average_precision, paired_test
+from rankcut.metrics import paired_test
 
 # Repeats, and folds of each.
 SETS = {"musk1": (3, 10), "elephant": (3, 10), "tiger": (3, 10), "corel2000": (1, 10), "birdsong_hja": (1, 5)}
@@ -53,6 +52,7 @@ def run(full: bool = False) -> list[Table]:
         ),
         supervision(words, outcomes, studies.get("birdsong_hja", {})),
         inference((100, 200) if full else (50, 100)),
+        weak_ssvm.beside(folds=10 if full else 3),
     ]
 
 
@@ -81,11 +81,11 @@ def characters(names: Sequence[str], outcomes: Mapping[str, Outcome]) -> Table:
     table.add("mean", *means, *(float(share.mean()) for share in located))
     table.note(
         f"A word is a bag of windows (HOG, 324 numbers); {weak_words.FOLDS}-fold cross-validation on the 2,000 "
-        f"training words for C in {_listed(weak_words.PATH)}, each from the end of the one below (and J in 1, N/P, c in "
-        f"{_listed(sorted({setting.outlier_fraction for setting in weak_words.GRID['latent SVM']}))}), "
+        f"training words for C in {_listed(weak_words.PATH)}, each from the end of the one below (and J in 1, N/P, c "
+        f"in {_listed(sorted({setting.outlier_fraction for setting in weak_words.GRID['latent SVM']}))}), "
         f"{weak_words.STARTS} starts in the final fit (from the mean windows and from two random draws), tested on "
-        "3,000 words. A window is right if it lies on the character with an overlap above ½; over the test words that have "
-        "the character."
+        "3,000 words. A window is right if it lies on the character with an overlap above ½; over the test words that "
+        "have the character."
     )
     return table
 
@@ -273,20 +273,6 @@ def _cpu_seconds(run: Callable[[], object]) -> float:
         least = min(least, time.process_time() - began)
         spent += max(least, 1e-3)
     return float(least)
-
-
-# --- the baseline ------------------------------------------------------------------------------------------------
-
-
-def baseline(name: str, fold_of: NDArray[np.int64], y: NDArray[np.bool_], C: float, bags: Bags) -> Pooled:
-    """latent SSVM in one cross-validation at a given C: nested, it would not finish."""
-    scores = np.empty(len(bags))
-    for fold in range(int(fold_of.max()) + 1):
-        inside = np.flatnonzero(fold_of != fold)
-        out = np.flatnonzero(fold_of == fold)
-        model = LatentAPBaseline(C=C, n_init=1, init="mean", tol=1e-2, max_iter=200, n_jobs=1)
-        scores[out] = model.fit(bags[inside], y[inside]).decision_function(bags[out])
-    return Pooled(np.array([average_precision(y, scores)]), np.array([np.mean((scores > 0) == y)]))
 
 
 def _listed(values: Sequence[float]) -> str:
