@@ -344,6 +344,7 @@ def test_callbacks_interrupt(rng: np.random.Generator) -> None:
         ("C", {"C": -1}, None),
         ("loss", {"loss": "map"}, None),
         ("n_init", {"n_init": 0}, None),
+        ("random_state", {"random_state": "x"}, None),
         ("max_rounds", {"max_rounds": 0}, None),
         ("positive_weight", {"positive_weight": 2.0}, None),
         ("positive_weight", {"positive_weight": 0.0, "loss": "hinge"}, None),

@@ -169,7 +169,7 @@ def test_what_cannot_be_stored_is_named(tmp_path: Path) -> None:
     assert io.load(path).cv == 5
     assert isinstance(io.load(path, cv=KFold(3)).cv, KFold)
     assert io.load(path, n_jobs=1).n_jobs == 1
-    with pytest.raises(FileError, match="no parameter 'jobs'"):
+    with pytest.raises(FileError, match="no parameter 'jobs'; it has Cs, "):
         io.load(path, jobs=1)
     model = RankSVM().fit(X, y)
     model.odd_ = object()

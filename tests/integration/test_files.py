@@ -141,6 +141,7 @@ def test_quotes_blank_lines_and_line_feeds_in_fields(tmp_path: Path, monkeypatch
     ("text", "line", "column", "what"),
     [
         ("a,label\n1,0\nx,1\n", 3, "'a'", "'x' is no finite number"),
+        ("a;label\n1;0\n2;1\n", 1, None, "'a;label'; if ';' parts the columns, pass it as separator"),
         ("a,label\n1,0\n,1\n", 3, "'a'", "missing"),
         ("a,label\n1,0\n\n\nnan,1\n", 5, "'a'", "'nan' is no finite number"),
         ("a,label\n1,0\n1e999,1\n", 3, "'a'", "no finite number"),

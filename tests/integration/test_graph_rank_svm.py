@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from rankcut import ConvergenceWarning, GraphRankSVM, InputError, RankSVM, losses, metrics
+from rankcut import BagRankSVM, ConvergenceWarning, GraphRankSVM, InputError, RankSVM, losses, metrics
 from rankcut.data import Bags, Graph
 from rankcut.reference import related
 from rankcut.selection import ComponentKFold
@@ -238,6 +238,33 @@ def test_bags_in_a_graph() -> None:
     assert len(part.X) == 30
     plus, minus = model.max_marginals(part)
     np.testing.assert_allclose(model.decision_function(part), plus - minus, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["ap", "auc"])
+def test_bags_in_a_graph_are_no_worse_than_the_bags_alone(loss: str) -> None:
+    """Edges that say nothing: the labelling model leads astray here, to w = 0 for seed 5 and loss "ap"."""
+    for seed in (0, 3, 5):
+        rng = np.random.default_rng(seed)
+        y = rng.random((60, 2)) < 0.25
+        owner = np.repeat(np.arange(60), rng.integers(1, 4, 60))
+        instances = rng.normal(size=(len(owner), 3))
+        instances[::2, :2] += 2.0 * y[owner[::2]]
+        bags = Bags(instances, owner)
+        graph = Graph(bags, np.argwhere(np.triu(rng.random((60, 60)) < 0.04, 1)))
+        alone = BagRankSVM(C=10.0, loss=loss, init="mean").fit(bags, y)
+        model = GraphRankSVM(C=10.0, loss=loss).fit(graph, y)
+        assert np.all(model.objective_ <= alone.objective_ * (1 + 1e-9))
+        assert np.all(model.edge_coef_ <= 0)
+        for path in model.objective_path_:
+            assert np.all(np.diff(path) <= 1e-9 * path[0])
+        scores = np.maximum.reduceat(instances @ model.coef_.T, bags.offsets[:-1])
+        assert np.all(np.abs(scores).max(axis=0) > 0.1)
+
+
+def test_a_fit_that_ends_at_zero_says_so() -> None:
+    bags = Bags(np.zeros((20, 2)), np.arange(20) // 2)
+    with pytest.warns(UserWarning, match="ended at w = 0, where all samples tie"):
+        GraphRankSVM().fit(Graph(bags, [(0, 1)], edge_features=np.zeros((1, 1))), np.arange(10) % 2)
 
 
 def test_real_citations(load_shared: Callable[[str], dict[str, Any]]) -> None:

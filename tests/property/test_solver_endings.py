@@ -16,7 +16,7 @@ from helpers.exact import (
     tiny,
 )
 
-from rankcut import ConvergenceWarning, losses
+from rankcut import BagRankSVM, Bags, ConvergenceWarning, Graph, GraphRankSVM, LatentAPBaseline, losses
 from rankcut.solvers import Solution, Status, minimise
 
 
@@ -186,6 +186,53 @@ def test_an_interrupt_in_the_first_stage_ends_the_fit(rng: np.random.Generator) 
         return
     assert model.status_ is Status.INTERRUPTED
     assert len(events) <= 3
+
+
+@pytest.mark.parametrize("kind", ["bags", "published", "graph"])
+def test_an_interrupt_while_the_start_is_found_ends_the_fit(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """The rankers of bags begin with one of the mean instances; one Ctrl-C there is enough."""
+    from rankcut.designs.dense import DenseDesign
+
+    X, y = hard_case(rng)
+    bags = Bags(X, np.arange(len(y)) // 2)
+    passes, pull = [0], DenseDesign.scores
+
+    def scores(self: Any, W: Any) -> Any:
+        passes[0] += 1
+        if passes[0] == 2:
+            raise KeyboardInterrupt
+        return pull(self, W)
+
+    model: Any = {
+        "bags": BagRankSVM(C=100, init="mean"),
+        "published": LatentAPBaseline(C=100, init="mean"),
+        "graph": GraphRankSVM(C=100),
+    }[kind]
+    monkeypatch.setattr(DenseDesign, "scores", scores)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model.fit(Graph(bags, [(0, 1)]) if kind == "graph" else bags, y[::2])
+    assert model.status_ is Status.INTERRUPTED
+    assert model.n_iter_ <= 2
+    assert np.isfinite(model.objective_)
+
+
+def test_an_interrupt_of_one_ranker_ends_those_after_it(rng: np.random.Generator) -> None:
+    X, _ = hard_case(rng)
+    events: list[Any] = []
+
+    def interrupt(event: Any) -> None:
+        events.append(event)
+        if len(events) == 2:
+            raise KeyboardInterrupt
+
+    model = LatentAPBaseline(C=100, n_init=2, random_state=0, callbacks=[interrupt])
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model.fit(X[:60], np.arange(60) % 3)
+    assert len(events) == 2
+    assert set(model.status_) == {Status.INTERRUPTED}
+    assert model.coef_.shape == (3, X.shape[1])
 
 
 def test_warm_start_goes_on_from_the_last_model(rng: np.random.Generator) -> None:

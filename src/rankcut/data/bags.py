@@ -163,6 +163,15 @@ def spread(starts: Index, sizes: Index) -> Index:
     return numbers
 
 
+def mean_instances(X: Any, offsets: Index) -> Any:
+    """A row for each bag."""
+    sizes = np.diff(offsets)
+    mean = sp.csr_matrix(
+        (np.repeat(1.0 / sizes, sizes), np.arange(offsets[-1]), offsets), shape=(len(sizes), X.shape[0])
+    )
+    return (mean @ X).astype(X.dtype)
+
+
 def _matrix(X: Any, what: str = "") -> Any:
     which = f"{what} " if what else ""
     if sp.issparse(X):

@@ -70,7 +70,7 @@ class BagRankSVM(BagRanker):
     fit_intercept, tol, max_iter, warm_start, n_jobs, verbose, callbacks
         As in :class:`RankSVM`; ``max_iter`` is for each start.
     max_rounds : int, default=100
-        Most rounds of CCCP for each start.
+        How often instances may be chosen anew for each start.
     random_state : int, RandomState instance or None, default=None
         For ``init="random"``.
 
@@ -162,12 +162,12 @@ class BagRankSVM(BagRanker):
             trained = np.arange(n + 1)
         design = make_design(X, n_threads=threads(self.n_jobs))
         with one_blas_thread():
-            begun = starts(self, X, design, trained, lists, loss, latent=latent)
+            begun, stopped = starts(self, X, design, trained, lists, loss, latent=latent)
             problems = [
                 _Ranker(part, given if latent else trained[:-1], these)
                 for part, given, these in zip(lists, rows, begun, strict=True)
             ]
-            best = self._solve(design, problems, loss, trained)
+            best = self._solve(design, problems, loss, trained, stop=stopped)
         self.classes_, self._kind = goal.classes, goal.kind
         self._keep([found.solution for found in best])
         self.intercept_ = np.zeros(len(lists))
@@ -189,9 +189,9 @@ class BagRankSVM(BagRanker):
         return self
 
     def _solve(
-        self, design: Design, rankers: list[_Ranker], loss: losses.Loss, offsets: Index
+        self, design: Design, rankers: list[_Ranker], loss: losses.Loss, offsets: Index, *, stop: bool
     ) -> list[_Found]:
-        """The best start of each ranker."""
+        """The best start of each ranker; `stop`: as it began."""
         owners = [k for k, ranker in enumerate(rankers) for _ in ranker.starts]
         inner = design.n_threads if len(owners) == 1 else 1
 
@@ -214,7 +214,7 @@ class BagRankSVM(BagRanker):
             if best is None or key < (best.solution.objective, best.number):
                 found[owners[number]] = _Found(number, solution, risks[number], point, [])
 
-        callbacks = list(self.callbacks or ())
+        callbacks = [lambda _event: True] if stop else list(self.callbacks or ())
         if self.verbose:
             callbacks.append(Progress(len(problems), self.tol))
         minimise_together(

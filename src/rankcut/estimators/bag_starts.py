@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from rankcut import losses
+from rankcut.data.bags import mean_instances
 from rankcut.data.lists import Lists
 from rankcut.designs import Design, make_design
 from rankcut.errors import InputError
 from rankcut.models import LinearRisk
-from rankcut.solvers import Problem, minimise_together
+from rankcut.solvers import Problem, Status, minimise_together
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -36,24 +36,26 @@ def starts(
     loss: losses.Loss,
     *,
     latent: bool,
-) -> list[list[Start]]:
-    """The starts of each ranker; one if nothing is latent, as all would end the same."""
+) -> tuple[list[list[Start]], bool]:
+    """The starts of each ranker, one if nothing is latent, as all would end the same; and whether an interrupt came
+    while they were found, so that nothing but them is wanted."""
     K, first = len(lists), offsets[:-1]
     last = getattr(estimator, "coef_", None) if estimator.warm_start else None
     if last is not None and last.shape == (K, design.n_columns):
-        return [[Start(first, w)] for w in last]
+        return [[Start(first, w)] for w in last], False
     if not latent:
-        return [[Start(first)]] * K
+        return [[Start(first)]] * K, False
     init = estimator.init
     if isinstance(init, str) and init == "mean":
-        return [[Start(first, w)] for w in _mean_weights(estimator, X, offsets, lists, loss, design)]
+        means, stopped = mean_rankers(estimator, X, offsets, lists, loss, design.n_threads)
+        return [[Start(first, w)] for w in means], stopped
     if isinstance(init, str) and init == "random":
-        generator = check_random_state(estimator.random_state)
+        generator = _generator(estimator.random_state)
         sizes = np.diff(offsets)
         return [
             [Start(first + generator.randint(0, sizes)) for _ in range(estimator.n_init)] for _ in range(K)
-        ]
-    return _given(init, offsets, K, design.n_columns)
+        ], False
+    return _given(init, offsets, K, design.n_columns), False
 
 
 def _given(init: Any, offsets: Index, K: int, d: int) -> list[list[Start]]:
@@ -75,17 +77,20 @@ def _given(init: Any, offsets: Index, K: int, d: int) -> list[list[Start]]:
     )
 
 
-def _mean_weights(
-    estimator: Any, X: Any, offsets: Index, lists: list[Lists], loss: losses.Loss, design: Design
-) -> list[Floats]:
-    """Rankers of the bags' mean instances."""
-    sizes = np.diff(offsets)
-    if sp.issparse(X):
-        member = sp.csr_matrix((1.0 / np.repeat(sizes, sizes), np.arange(offsets[-1]), offsets))
-        means = (member @ X).tocsr()
-    else:
-        means = np.add.reduceat(X, offsets[:-1], axis=0, dtype=np.float64) / sizes[:, None]
+def _generator(seed: Any) -> Any:
+    try:
+        return check_random_state(seed)
+    except ValueError as error:
+        raise InputError(
+            f"random_state: came as {seed!r}; pass a whole number, a numpy RandomState, or None"
+        ) from error
+
+
+def mean_rankers(
+    estimator: Any, X: Any, offsets: Index, lists: list[Lists], loss: losses.Loss, n_threads: int
+) -> tuple[list[Floats], bool]:
+    """Rankers of the bags' mean instances, and whether an interrupt has ended their training."""
     problems = [Problem(LinearRisk(part, loss.bind(part), loss.sees), [estimator.C]) for part in lists]
-    shared = make_design(means, n_threads=design.n_threads)
+    shared = make_design(mean_instances(X, offsets), n_threads=n_threads)
     solved = minimise_together(shared, problems, tol=estimator.tol, max_iter=estimator.max_iter)
-    return [path[0].w for path in solved]
+    return [path[0].w for path in solved], any(path[0].status is Status.INTERRUPTED for path in solved)

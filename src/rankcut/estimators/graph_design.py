@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rankcut.data.arrays import check_X
-from rankcut.data.bags import Bags
+from rankcut.data.bags import Bags, mean_instances
 from rankcut.data.graph import Graph
 from rankcut.designs import Design, RelatedDesign, SimilarityDesign, make_design
 from rankcut.errors import InputError
@@ -64,12 +64,3 @@ def _default_rows(graph: Graph, X: Any, offsets: NDArray[np.int64] | None) -> An
     if offsets is not None:
         X = mean_instances(X, offsets)
     return X.tocsr() if sp.issparse(X) else np.ascontiguousarray(X)
-
-
-def mean_instances(X: Any, offsets: NDArray[np.int64]) -> Any:
-    """A row for each bag."""
-    sizes = np.diff(offsets)
-    mean = sp.csr_matrix(
-        (np.repeat(1.0 / sizes, sizes), np.arange(offsets[-1]), offsets), shape=(len(sizes), X.shape[0])
-    )
-    return (mean @ X).astype(X.dtype)

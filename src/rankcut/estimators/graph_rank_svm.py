@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from rankcut.data.bags import mean_instances
 from rankcut.data.graph import Graph
 from rankcut.data.labels import targets
 from rankcut.data.lists import Lists
@@ -20,8 +21,9 @@ from rankcut.estimators.base import (
     threads,
     warn_unfinished,
 )
-from rankcut.estimators.graph_design import checked, edge_width, mean_instances, related_design
+from rankcut.estimators.graph_design import checked, edge_width, related_design
 from rankcut.estimators.graph_parameters import LABELLING, check_graph_parameters, given_start
+from rankcut.estimators.graph_starts import warn_zero, without_edges
 from rankcut.estimators.rank_svm import linear_loss
 from rankcut.losses import Loss
 from rankcut.models import LabellingRisk, LatentLabellingRisk, Samples, ScoreRisk, marginals
@@ -58,8 +60,9 @@ class GraphRankSVM(LinearRanker):
         Scale of the edge features: how cheap it is to use the edges.
     init : {"labelling", "zeros"} or array of shape (n_features + n_edge_features,), default="labelling"
         Where to start what is not convex: from the best of the fits with ``loss="labelling"`` and 1, 10 and 100
-        times C (of bags, these start from the one of their mean instances), from zero, or from these coefficients
-        (those of the edges, which have to be 0 or less, last). One row for each ranker if there are several.
+        times C (of bags, these start from the one of their mean instances; and where it is better, also from the
+        ranker of the bags without edges), from zero, or from these coefficients (those of the edges, which have to be
+        0 or less, last). One row for each ranker if there are several.
     positive_weight : float, default=None
         J of loss="labelling", what a missed positive costs; None means N/P. Weight of the positives in
         loss="hinge"; None means 1.
@@ -70,7 +73,7 @@ class GraphRankSVM(LinearRanker):
     max_iter : int, default=1000
         Most cuts for each problem.
     max_rounds : int, default=100
-        Most rounds for each problem that is not convex.
+        How often what is not convex may be frozen anew, for each problem.
     max_memory : float, default=1e9
         Bytes that the default edge features may take; beyond that they are computed anew in each pass, in blocks.
     warm_start : bool, default=False
@@ -143,31 +146,44 @@ class GraphRankSVM(LinearRanker):
         X, offsets = checked(self, graph, reset=True)
         goal = targets(y, len(graph))
         starts = given_start(self, len(goal.relevant), X.shape[1], edge_width(graph))
+        lists = [Lists.build(relevant) for relevant in goal.relevant]
         with one_blas_thread():
-            stopped = False
-            passes = Passes(0.0, 0.0)
+            alone: list[Solution] = []
             paths: list[list[Solved]] = []
+            designs: list[Design] = []
+            stopped = False
+            if offsets is not None and starts is None and self.init == LABELLING != self.loss:
+                alone, design = without_edges(self, X, offsets, lists, self._linear_loss())
+                designs, stopped = [design], _interrupted(alone)
             for design, samples, loss, path in self._stages(graph, X, offsets, given=starts is not None):
-                inner = design.n_threads if len(goal.relevant) == 1 else 1
-                risks = [self._risk(loss, graph, samples, part, inner) for part in goal.relevant]
+                inner = design.n_threads if len(lists) == 1 else 1
+                risks = [self._risk(loss, graph, samples, part, inner) for part in lists]
                 if paths:
                     starts = [self._start(risk, found) for risk, found in zip(risks, paths, strict=True)]
-                before = design.passes
                 paths = self._solve(design, risks, path, starts, stop=stopped)
-                stopped = any(found[-1][0].status is Status.INTERRUPTED for found in paths)
-                passes = Passes(*np.add(passes, np.subtract(design.passes, before)).tolist())
-        results = [found[-1] for found in paths]
+                stopped = _interrupted([found[-1][0] for found in paths])
+                designs += [design] * (design not in designs)
+            results = [found[-1] for found in paths]
+            worse = [k for k, found in enumerate(alone) if found.objective < results[k][0].objective]
+            if worse:
+                begun = [np.pad(alone[k].w, (0, design.n_columns - len(alone[k].w))) for k in worse]
+                again = self._solve(design, [risks[k] for k in worse], [self.C], begun, stop=stopped)
+                for k, found in zip(worse, again, strict=True):
+                    results[k] = found[-1]
         solutions = [solution for solution, _ in results]
         self.classes_, self._kind = goal.classes, goal.kind
         self._keep(solutions)
         self.coef_, self.edge_coef_ = np.split(self.coef_, [X.shape[1]], axis=1)
         objectives = [getattr(s, "objective_path", [s.objective]) for s in solutions]
         self.objective_path_ = objectives[0] if len(objectives) == 1 else objectives
-        self.intercept_, self.n_passes_ = np.zeros(len(risks)), passes
+        self.n_passes_ = Passes(*np.sum([design.passes for design in designs], axis=0).tolist())
+        self.intercept_ = np.zeros(len(risks))
         for k, (risk, (_, point)) in enumerate(zip(risks, results, strict=True)):
             if self.fit_intercept and isinstance(risk, ScoreRisk):  # labellings have none
                 self.intercept_[k] = intercept(risk, self._linear_loss().sees, point)
         warn_unfinished(solutions, self.tol)
+        if offsets is not None:
+            warn_zero(solutions)
         return self
 
     def decision_function(self, graph: Graph) -> Floats:
@@ -237,12 +253,13 @@ class GraphRankSVM(LinearRanker):
         return start
 
     def _risk(
-        self, loss: str, graph: Graph, samples: Samples, relevant: NDArray[np.bool_], n_threads: int
+        self, loss: str, graph: Graph, samples: Samples, lists: Lists, n_threads: int
     ) -> LabellingRisk | ScoreRisk:
         if loss != LABELLING:
-            lists = Lists.build(relevant)
             bound = self._linear_loss().bind(lists)
             return ScoreRisk(lists, bound, graph.edges, samples, n_threads=n_threads)
+        relevant = np.zeros(samples.n, dtype=bool)
+        relevant[lists.order[lists.relevant]] = True
         J = float(np.sum(~relevant) / np.sum(relevant))
         if self.loss == LABELLING and self.positive_weight is not None:
             J = self.positive_weight
@@ -282,3 +299,7 @@ class GraphRankSVM(LinearRanker):
             solved=lambda k, _place, solution, point: found[k].append((solution, point.copy())),
         )
         return found
+
+
+def _interrupted(solutions: Sequence[Solution]) -> bool:
+    return any(solution.status is Status.INTERRUPTED for solution in solutions)

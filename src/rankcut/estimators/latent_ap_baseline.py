@@ -20,7 +20,7 @@ from rankcut.estimators.checks import check_bag_starts
 from rankcut.estimators.intercept import balanced_intercept
 from rankcut.losses import joint_ap
 from rankcut.models import FrozenJointRisk, JointBagRisk
-from rankcut.solvers import CccpSolution, Event, Record, Status, cccp
+from rankcut.solvers import CccpSolution, Event, Record, Solution, Status, cccp
 from rankcut.solvers.progress import Progress
 
 Floats = NDArray[np.float64]
@@ -93,16 +93,19 @@ class LatentAPBaseline(BagRanker):
         design = make_design(X, n_threads=threads(self.n_jobs))
         self.n_inferences_ = 0
         with one_blas_thread():
-            begun = starts(self, X, design, offsets, lists, losses.get("ap"), latent=bool((rows < 0).any()))
-            fits = [
-                self._fit_one(
-                    design, JointBagRisk(design, joint_ap.most_violated, relevant, offsets, given), these
-                )
-                for relevant, given, these in zip(goal.relevant, rows, begun, strict=True)
-            ]
+            begun, stopped = starts(
+                self, X, design, offsets, lists, losses.get("ap"), latent=bool((rows < 0).any())
+            )
+            fits = []
+            for relevant, given, these in zip(goal.relevant, rows, begun, strict=True):
+                risk = JointBagRisk(design, joint_ap.most_violated, relevant, offsets, given)
+                found = self._fit_one(design, risk, these, stop=stopped)
+                stopped = found[-1].status is Status.INTERRUPTED
+                best = min(found, key=lambda solution: solution.objective)
+                fits.append((best, [np.array(one.objective_path) for one in found], risk.best(best.w)))
         self.classes_, self._kind = goal.classes, goal.kind
-        solutions = [best for best, _, _ in fits]
-        self._keep(list(solutions))
+        solutions: list[Solution] = [best for best, _, _ in fits]
+        self._keep(solutions)
         self.latent_ = np.stack([chosen - offsets[:-1] for _, _, chosen in fits], axis=1)
         self.latent_ = self.latent_[:, 0] if len(fits) == 1 else self.latent_
         self.objective_path_ = fits[0][1] if len(fits) == 1 else [paths for _, paths, _ in fits]
@@ -118,9 +121,9 @@ class LatentAPBaseline(BagRanker):
         return self
 
     def _fit_one(
-        self, design: Design, risk: JointBagRisk, begun: list[Start]
-    ) -> tuple[CccpSolution, list[Floats], Index]:
-        """The best start's solution, the paths of all, and the rows that the bags are scored by."""
+        self, design: Design, risk: JointBagRisk, begun: list[Start], *, stop: bool
+    ) -> list[CccpSolution]:
+        """The solution of each start, up to one that was interrupted; `stop`: of the first, as it began."""
         found: list[CccpSolution] = []
         for start in begun:
             w = np.zeros(design.n_columns) if start.w is None else start.w
@@ -128,7 +131,8 @@ class LatentAPBaseline(BagRanker):
             def freeze(w: Floats, first: Index = start.first) -> FrozenJointRisk:
                 return risk.frozen(risk.best(w) if w.any() else first)
 
-            calls = [_Calls(self, design)] if self.callbacks or self.verbose else []
+            calls: list[Any] = [_Calls(self, design)] if self.callbacks or self.verbose else []
+            calls = [lambda *_: True] if stop else calls
             found.append(
                 cccp(
                     freeze,
@@ -143,8 +147,7 @@ class LatentAPBaseline(BagRanker):
             if found[-1].status is Status.INTERRUPTED:
                 break
         self.n_inferences_ += risk.n_inferences
-        best = min(found, key=lambda solution: solution.objective)
-        return best, [np.array(solution.objective_path) for solution in found], risk.best(best.w)
+        return found
 
 
 class _Calls:

@@ -95,6 +95,10 @@ def _header(path: Any, lines: Lines, separator: str) -> tuple[list[str], Lines]:
         raise FileError(path, "an empty first line, which has to name the columns", 1)
     if len(names) > 1 and all(NUMBER.fullmatch(name) for name in names):
         raise FileError(path, "numbers in the first line, which has to name the columns", 1)
+    other = next((mark for mark in ";\t|" if mark in names[0]), None)
+    if len(names) == 1 and other is not None:
+        what = f"one column, {names[0][:40]!r}; if {other!r} parts the columns, pass it as separator"
+        raise FileError(path, what, 1)
     return names, Lines(lines.text[end:], 1 + head.count(b"\n"))
 
 

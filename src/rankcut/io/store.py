@@ -93,7 +93,7 @@ def load(path: str | os.PathLike[str], **parameters: Any) -> Any:
         _check_state(cls, state)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
         raise FileError(path, f"damaged: its content makes no {name} ({error})") from error
-    model = _made(path, cls, {**stored, **parameters})
+    model = _made(path, cls, stored, parameters)
     for key, value in state.items():
         setattr(model, key, value)
     return model
@@ -180,13 +180,15 @@ def _check_state(cls: type, state: Mapping[str, Any]) -> None:
         raise ValueError(f"coef_ has {coef.shape[1]} columns for {width} features")
 
 
-def _made(path: Any, cls: Any, parameters: Mapping[str, Any]) -> Any:
+def _made(path: Any, cls: Any, stored: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
+    parameters = {**stored, **given}
     known = inspect.signature(cls).parameters
     unknown = sorted(parameters.keys() - known.keys())
     if unknown:
-        raise FileError(
-            path, f"{cls.__name__} has no parameter {unknown[0]!r}; install the rankcut that wrote the file"
+        do = (
+            f"it has {', '.join(known)}" if unknown[0] in given else "install the rankcut that wrote the file"
         )
+        raise FileError(path, f"{cls.__name__} has no parameter {unknown[0]!r}; {do}")
     needed = [key for key, each in known.items() if each.default is each.empty and key not in parameters]
     if needed:
         raise InputError(
