@@ -121,6 +121,32 @@ def test_score_risk_is_tight_where_frozen_and_above_elsewhere(
 
 
 @pytest.mark.parametrize("bags", [False, True])
+@pytest.mark.parametrize("loss", [*LOSSES, "labelling"])
+def test_all_points_met_on_a_line_leave_their_cut(loss: str, bags: bool, rng: np.random.Generator) -> None:
+    for _ in range(30):
+        case = Case(rng, bags=bags)
+        risk: Any = case.labelling() if loss == "labelling" else case.score_risk(loss)
+        start, step = case.raw(2.0), case.raw(2.0)
+        line = risk.line(start, step)
+        met = {t: line(t) for t in (0.0, *rng.uniform(0, 3, size=4))}
+        cuts = line.cuts()
+        assert len(cuts) == 4
+        for (t, (height, slope)), (offset, weights) in zip(list(met.items())[1:], cuts, strict=True):
+            assert offset + weights @ (start + t * step) == pytest.approx(height, abs=1e-9)
+            assert weights @ step == pytest.approx(slope, abs=1e-9)
+            kept, same = risk.leave(line, 0.0, t)
+            assert kept == offset
+            assert same is weights
+            for there in (case.raw(), case.raw(10.0)):
+                there[case.samples.n_raw :] = np.abs(there[case.samples.n_raw :])
+                bound = value(risk, there)
+                assert offset + weights @ there <= bound + 1e-9 * (1 + abs(bound))
+            if loss != "labelling":  # what a shift needs is still there
+                assert len(risk.seats(weights)) == case.n
+        assert risk.leave(line, 0.0, 7.0) is None
+
+
+@pytest.mark.parametrize("bags", [False, True])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_cuts_survive_a_round_by_a_shift(loss: str, bags: bool, rng: np.random.Generator) -> None:
     """Shifted, the cut of one bound is a cut of the next."""

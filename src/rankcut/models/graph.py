@@ -14,7 +14,6 @@ component: what lies beyond it is the same in m_i⁺ and m_i⁻.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -28,7 +27,6 @@ from rankcut.data.lists import Lists
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
 NONE = np.empty(0)
-RECENT = 16  # evaluations remembered: a line ends where a cut is made, and the next one begins there
 TIGHT = (
     1e-12  # of the largest numbers: a frozen max-marginal that is no further below the free one is as good
 )
@@ -78,13 +76,19 @@ class GraphRisk(ABC):
     def __init__(self, edges: NDArray[np.int64], samples: Samples, n_threads: int) -> None:
         self._cuts = _core.CutGraph(samples.n, edges)
         self._edges, self._samples, self._threads = edges, samples, n_threads
-        self._recent: deque[tuple[Floats, Tangent]] = deque(maxlen=RECENT)
+        self._recent: list[tuple[Floats, Tangent]] = []  # evaluations on this line,
+        self._before: list[tuple[Floats, Tangent]] = []  # and on the last one: this one begins on it
 
     def prepare(self, raw: Floats) -> Floats:
         return raw.copy()
 
     def line(self, start: Floats, direction: Floats) -> _GraphLine:
+        self._before, self._recent = self._recent, []
         return _GraphLine(self, start, direction)
+
+    def leave(self, line: _GraphLine, best: float, cut: float) -> tuple[float, Floats] | None:
+        found = line.met.get(cut)
+        return None if found is None else (found.offset, found.weights)
 
     def cut(self, point: Floats) -> tuple[float, Floats]:
         found = self.tangent(point)
@@ -98,12 +102,18 @@ class GraphRisk(ABC):
         return np.empty(0, dtype=np.intp), np.empty(0), np.empty((0, 0)), np.empty(0)
 
     def tangent(self, raw: Floats) -> Tangent:
-        for point, known in self._recent:
-            if np.array_equal(point, raw):
-                return known
+        for place in (self._recent, self._before):
+            for point, known in place:
+                if np.array_equal(point, raw):
+                    if place is self._before:
+                        self._recent.append((point, known))
+                    return known
         found = self._tangent(raw)
         self._recent.append((raw.copy(), found))
         return found
+
+    def _forget(self) -> None:
+        self._recent, self._before = [], []
 
     @abstractmethod
     def _tangent(self, raw: Floats) -> Tangent: ...
@@ -156,7 +166,7 @@ class LatentLabellingRisk(LabellingRisk):
         self._positive = self._samples.best(point)
         changed = not np.array_equal(before, self._positive[self._relevant])
         if changed:
-            self._recent.clear()
+            self._forget()
         return changed, None
 
     def seats(self, weights: Floats) -> Floats:
@@ -194,7 +204,7 @@ class ScoreRisk(GraphRisk):
         if np.all(own - self._worth(point) <= TIGHT * scale):
             return False, None
         before, self._frozen = self._frozen, self._keep(best)
-        self._recent.clear()
+        self._forget()
         return True, partial(self._shift, before, self._frozen)
 
     def seats(self, weights: Floats) -> Floats:
@@ -285,12 +295,16 @@ class _GraphLine:
 
     def __init__(self, risk: GraphRisk, start: Floats, direction: Floats) -> None:
         self._risk, self._start, self._direction = risk, start, direction
+        self.met: dict[float, Tangent] = {}
 
     def __call__(self, t: float) -> tuple[float, float]:
         raw = self._start + t * self._direction
-        found = self._risk.tangent(raw)
+        found = self.met[t] = self._risk.tangent(raw)
         value = found.offset + float(found.weights @ raw)
         return max(0.0, value), float(found.weights @ self._direction)  # rounding aside, R ≥ 0
+
+    def cuts(self) -> list[tuple[float, Floats]]:
+        return [(found.offset, found.weights) for t, found in self.met.items() if t > 0]
 
 
 class _Ray:

@@ -194,9 +194,9 @@ class Bundle:
         self.n_iter += 1
         self._all_iter += 1
 
-    def tell_too(self, offset: float, gradient: Floats) -> None:
+    def tell_too(self, offset: float, gradient: Floats, seats: Floats | None = None) -> None:
         """A cut that was found on the way, beside the one wanted: it makes no iteration."""
-        self._cuts.add(offset, gradient)
+        self._cuts.add(offset, gradient, seats=seats)
 
     def tell_hard(self, offset: float, gradient: Floats) -> None:
         """A constraint: offset + gradient·w ≤ 0 at every solution."""

@@ -12,7 +12,9 @@ Floats = NDArray[np.float64]
 
 
 class Line(Protocol):
-    """The risk along a line, t ↦ (R, dR/dt), and the largest t that hard constraints allow."""
+    """The risk along a line, t ↦ (R, dR/dt), and the largest t that hard constraints allow. Where evaluating it is
+    dear beside a pass, a line may offer `cuts() -> list[(offset, weights)]`, those at all points met so far but its
+    start: the solver takes them all."""
 
     @property
     def limit(self) -> float: ...

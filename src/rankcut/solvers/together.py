@@ -116,6 +116,7 @@ class _Run:
         self._ahead: Any = None  # prepared raw numbers of the last direction, as long as w = 0
         self._weights: Floats | None = None
         self._seats: Floats | None = None
+        self._met: list[tuple[float, Floats]] = []  # cuts found on the last line, beside the one wanted
         self._point: Any = None
         self._share = USUAL_SHARE
 
@@ -165,7 +166,19 @@ class _Run:
             self.best += self.bundle.moved * step
         step *= t - self.bundle.moved  # in place: there may be many problems, and each has as many scores
         step += self.best
-        return self._cut_at(step, self._keeping.leave(line, self.bundle.moved, t) if self._keeping else None)
+        weights = self._cut_at(
+            step, self._keeping.leave(line, self.bundle.moved, t) if self._keeping else None
+        )
+        self._met = [cut for cut in getattr(line, "cuts", list)() if cut[1] is not weights]
+        return weights
+
+    def tell_met(self) -> None:
+        if not self._met:
+            return
+        gradients = self.design.pull(np.stack([weights for _, weights in self._met]))
+        for (offset, weights), gradient in zip(self._met, gradients, strict=True):
+            self.bundle.tell_too(offset, gradient, self._freezing.seats(weights) if self._freezing else None)
+        self._met = []
 
     def weigh(self, weights: Floats) -> None:
         self._weights = weights
@@ -330,6 +343,8 @@ def _tell(
     design: SharedDesign, runs: list[_Run], weights: list[Floats], pool: ThreadPoolExecutor | None
 ) -> None:
     """`weights` are given up: each run keeps its row of the stack."""
+    for run in runs:
+        run.tell_met()
     stacked = weights[0][None] if len(weights) == 1 else np.stack(weights)
     weights.clear()
     for run, row in zip(runs, stacked, strict=True):
