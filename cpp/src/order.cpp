@@ -196,21 +196,33 @@ void Order::sort_bin(std::size_t bin, Sorter& sorter) {
     sort(groups_->above(bin), groups_->from(bin), sorter);
 }
 
-// Insertion, of scores that are read once.
+// A score's place is the number of those before it. Counting them takes no branches, which would be guessed wrong
+// half of the time.
 void Order::sort_few(std::size_t begin, std::size_t end, Sorter& sorter) {
-    std::array<std::pair<double, std::uint32_t>, few> sorted;
     const std::size_t n = end - begin;
+    if (n < 2) return;
+    std::array<std::uint32_t, few> position, place{};
+    std::array<double, few> score;
     for (std::size_t i = 0; i < n; ++i) {
-        const std::uint32_t position = position_[begin + i];
-        const double score = score_[position];
-        std::size_t j = i;
-        for (; j > 0 && sorted[j - 1].first < score; --j) sorted[j] = sorted[j - 1];
-        sorted[j] = {score, position};
+        position[i] = position_[begin + i];
+        score[i] = score_[position[i]];
     }
-    for (std::size_t i = 0; i < n; ++i) position_[begin + i] = sorted[i].second;
-    for (std::size_t i = 0, tie; i < n; i = tie) {
-        for (tie = i + 1; tie < n && sorted[tie].first == sorted[i].first;) ++tie;
-        if (tie - i > 1) sorter.ties.emplace_back(begin + i, begin + tie);
+    bool tied = false;
+    for (std::size_t i = 1; i < n; ++i) {
+        std::uint32_t before = 0;
+        for (std::size_t j = 0; j < i; ++j) {
+            const bool stays = score[j] >= score[i];
+            tied |= score[j] == score[i];
+            before += stays;
+            place[j] += !stays;
+        }
+        place[i] = before;
+    }
+    for (std::size_t i = 0; i < n; ++i) position_[begin + place[i]] = position[i];
+    if (!tied) return;
+    for (std::size_t i = begin, tie; i < end; i = tie) {
+        for (tie = i + 1; tie < end && score_[position_[tie]] == score_[position_[i]];) ++tie;
+        if (tie - i > 1) sorter.ties.emplace_back(i, tie);
     }
 }
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
+from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.metrics import average_precision_score, get_scorer, roc_auc_score
@@ -63,19 +64,24 @@ def test_it_finds_what_grid_search_finds(noisy: Data, scoring: str) -> None:
     ours, theirs = model.cv_results_, search.cv_results_
     times = {f"{kind}_{what}_time" for kind in ("mean", "std") for what in ("fit", "score")}
     assert theirs.keys() - times <= ours.keys()
-    for name in theirs.keys() - times - {"params"}:
+    ranks = "rank_test_score"  # of means that may be as near to each other as solutions are to the optimum
+    for name in theirs.keys() - times - {"params", ranks}:
         assert np.shape(ours[name]) == np.shape(theirs[name]), name
         assert type(ours[name]) is type(theirs[name]), name
         np.testing.assert_allclose(
             ours[name].astype(float), theirs[name].astype(float), atol=2e-3, err_msg=name
         )
+    assert ours[ranks].dtype == theirs[ranks].dtype
+    np.testing.assert_array_equal(ours[ranks], rankdata(-ours["mean_test_score"], method="min"))
     assert ours["params"] == theirs["params"]
-    assert model.C_ == search.best_params_["C"] == model.best_params_["C"]
+    assert model.best_index_ == np.argmax(ours["mean_test_score"])
+    assert theirs["mean_test_score"][model.best_index_] == pytest.approx(search.best_score_, abs=2e-3)
     assert model.best_score_ == pytest.approx(search.best_score_, abs=2e-3)
-    assert model.best_index_ == search.best_index_
-    np.testing.assert_allclose(model.coef_, search.best_estimator_.coef_, atol=2e-3)
+    assert CS[model.best_index_] == model.C_ == model.best_params_["C"]
+    alone = RankSVM(model.C_, tol=1e-7).fit(X, y)
+    np.testing.assert_allclose(model.coef_, alone.coef_, atol=2e-3)
     np.testing.assert_array_equal(model.coef_, model.coef_path_[model.best_index_])
-    assert model.intercept_ == pytest.approx(search.best_estimator_.intercept_, abs=2e-2)
+    assert model.intercept_ == pytest.approx(alone.intercept_, abs=2e-2)
 
 
 def test_fitted_attributes_of_several_rankers(digits: Data) -> None:

@@ -14,6 +14,7 @@ from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
 from rankcut import RankSVM, RankSVMCV, losses, metrics
+from rankcut.data.lists import Lists
 from rankcut.designs import make_design
 from rankcut.models import LinearRisk
 from rankcut.solvers import Problem, Status, minimise_together, together
@@ -296,13 +297,15 @@ def test_what_a_line_search_found_is_what_would_be_computed_again(
     plain = LinearRisk.line
     monkeypatch.setattr(LinearRisk, "line", line)
     monkeypatch.setattr(LinearRisk, "leave", checked)
-    X = rng.normal(size=(300, 8))
-    y = (X @ rng.normal(size=8) + 2 * rng.normal(size=300) > 2).astype(int)
-    models = [RankSVM(C, loss=loss, tol=1e-5).fit(X, y) for C in (1.0, 100.0, 1e4)]
-    assert min(cuts[0], again[0]) > 5
+    fits = []
+    for C in (1.0, 10.0, 100.0, 1e3, 1e4):
+        X = rng.normal(size=(300, 8))
+        y = (X @ rng.normal(size=8) + 2 * rng.normal(size=300) > 2).astype(int)
+        fits.append((X, y, RankSVM(C, loss=loss, tol=1e-5).fit(X, y)))
+    assert cuts[0] > 5 and again[0] > 2
     assert starts[0] > 5 or loss == "precision@3"
     monkeypatch.setattr(LinearRisk, "leave", lambda *_: None)
-    for model in models:
+    for X, y, model in fits:
         plainly = RankSVM(model.C, loss=loss, tol=1e-5).fit(X, y)
         assert model.objective_ == pytest.approx(plainly.objective_, rel=2e-5)
         assert model.status_ is plainly.status_ is Status.CONVERGED
@@ -385,3 +388,28 @@ def test_driver_solves_paths_of_any_length_in_any_order(
         )[0]
         assert solution.objective >= alone.dual_objective - 1e-9
         assert alone.objective >= solution.dual_objective - 1e-9
+
+
+def test_problems_of_one_kin_share_their_hessians(rng: np.random.Generator) -> None:
+    X = rng.normal(size=(6000, 5))
+    relevant = X[:, 0] + 3 * rng.normal(size=6000) > 4
+    loss = losses.get("ap")
+
+    def solve(kin: int | None) -> tuple[int, list[Any]]:
+        design = make_design(X, n_threads=1)
+        taken = []
+        design._moments = lambda *given: taken.append(1) or type(design)._moments(design, *given)  # type: ignore[method-assign]
+        masks = [np.arange(6000) % 4 != fold for fold in range(4)]
+        lists = [Lists.build(relevant, None, mask) for mask in masks]
+        problems = [
+            Problem(LinearRisk(each, loss.bind(each), loss.sees), [10.0, 100.0], kin=kin) for each in lists
+        ]
+        solutions = [solution for path in minimise_together(design, problems) for solution in path]
+        return len(taken), solutions
+
+    (few, shared), (many, alone) = solve(0), solve(None)
+    assert 0 < few < many
+    for one, other in zip(shared, alone, strict=True):
+        assert one.status is other.status is Status.CONVERGED
+        assert one.dual_objective <= other.objective * (1 + 1e-12)
+        assert other.dual_objective <= one.objective * (1 + 1e-12)

@@ -208,7 +208,7 @@ class RankSVMCV(LinearRanker):
             callbacks.append(Progress(len(keys), self.tol))
         minimise_together(
             design,
-            [Problem(key.risk, path) for key in keys],
+            [Problem(key.risk, path, kin=key.setting * board.K + key.k) for key in keys],
             tol=self.tol,
             max_iter=self.max_iter,
             at_once=max(1, int(self.max_memory // footprint(design))),

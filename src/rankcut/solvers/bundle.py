@@ -155,7 +155,7 @@ class Bundle:
 
     def wants_curvature(self) -> bool:
         """Whether the Hessian at the last cut would pay. Asked before `ask`."""
-        return self.metric is not None and self.metric.wants(self.price, self._all_iter, patient=self._slow())
+        return self.metric is not None and self.metric.wants(self.price, self._all_iter)
 
     def search(self, line: Line) -> float:
         """Move to the best point of the line to the point asked for; returns where on it the cut is wanted."""

@@ -20,6 +20,7 @@ from rankcut.solvers.protocol import Floats
 FIRST_TRUST = 0.2
 LEAST_TRUST, MOST_TRUST = 0.02, 1.0
 BUDGET = 2.0  # times the iterations so far: what all of the metric's work may cost
+RENEW = 3  # steps that a Hessian serves
 NEAREST = 120  # cuts with the largest values at w_b; the others hardly matter there
 
 
@@ -42,9 +43,9 @@ class Metric:
         the iterations so far."""
         return self._hessian is not None and self._spent + price.step <= BUDGET * n_iter
 
-    def wants(self, price: Price, n_iter: int, *, patient: bool) -> bool:
+    def wants(self, price: Price, n_iter: int) -> bool:
         """Whether to refresh the Hessian now."""
-        if self._hessian is not None and self._age < (4 if patient else 1):
+        if self._hessian is not None and self._age < RENEW:
             return False
         return self._spent + price.hessian + price.step <= BUDGET * n_iter
 

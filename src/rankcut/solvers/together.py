@@ -12,6 +12,7 @@ cuts are shifted by one product with the rows that have changed.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -59,12 +60,14 @@ class SharedDesign(Protocol):
 @dataclass(frozen=True)
 class Problem:
     """½‖w‖² + C·R(X w) for each C of a path, and where to start (zero if None; it has to satisfy the hard
-    constraints). The parameters `w[nonpositive]`, if given, are kept at or below 0."""
+    constraints). The parameters `w[nonpositive]`, if given, are kept at or below 0. Problems of one `kin` differ in
+    few rows, as the folds of a cross-validation do: what bends one bends the others, and one Hessian does for all."""
 
     risk: RawRisk
     path: Sequence[float]
     start: Floats | None = None
     nonpositive: slice | None = None
+    kin: int | None = None
 
 
 class Event(NamedTuple):
@@ -94,6 +97,7 @@ class _Run:
         max_rounds: int,
     ) -> None:
         self.number, self.risk, self.design = number, problem.risk, design
+        self.kin = ("alone", number) if problem.kin is None else ("kin", problem.kin)
         self.path, self.place = list(problem.path), 0
         self.started = problem.start is not None and bool(np.any(problem.start))
         start = np.zeros(design.n_columns) if problem.start is None else problem.start
@@ -183,19 +187,30 @@ class _Run:
     def weigh(self, weights: Floats) -> None:
         self._weights = weights
 
-    def tell(self, gradient: Floats, sharing: int) -> None:
+    def tell(self, gradient: Floats, sharing: int, relatives: int) -> None:
         self.bundle.tell(self._offset, gradient, self._seats)
-        self.bundle.price = self._price(self._share, sharing)
-        if self.started and self.bundle.wants_curvature():
-            assert self._weights is not None and self.bundle.metric is not None
-            curvature = Curvature(*self.risk.curvature(self._point, self._weights))
-            self._share = len(curvature.rows) / self.design.n_rows
-            if len(curvature.rows) > self.design.n_columns:
-                price = self._price(self._share, sharing)
-                self.bundle.metric.refresh(_hessian(self.design, curvature), price.hessian)
-            else:  # so few rows bend a few planes, not a surface: kinks decide
-                self.bundle.metric = None
-        self.started = True  # at w = 0 all scores are tied, and there is no slope to see
+        self.bundle.price = self._price(sharing, relatives)
+
+    def wants_curvature(self) -> bool:
+        """At w = 0 all scores are tied, and there is no slope to see."""
+        started, self.started = self.started, True
+        return started and self.bundle.wants_curvature()
+
+    def hessian(self) -> Floats | None:
+        """At the last cut. None if so few rows bend the risk that kinks decide: a few planes are not a surface."""
+        assert self._weights is not None
+        curvature = Curvature(*self.risk.curvature(self._point, self._weights))
+        self._share = len(curvature.rows) / self.design.n_rows
+        return _hessian(self.design, curvature) if len(curvature.rows) > self.design.n_columns else None
+
+    def bend(self, hessian: Floats | None) -> None:
+        assert self.bundle.metric is not None
+        if hessian is None:
+            self.bundle.metric = None
+        else:
+            self.bundle.metric.refresh(hessian, self.bundle.price.hessian)
+
+    def leave_point(self) -> None:
         self._weights = self._point = None
 
     def note(self, began: float) -> Record:
@@ -223,15 +238,15 @@ class _Run:
         self._seats = self._freezing.seats(weights) if self._freezing else None
         return weights
 
-    def _price(self, share: float, sharing: int) -> Price:
+    def _price(self, sharing: int, relatives: int) -> Price:
         """What the metric costs in iterations, from a model of the time in nanoseconds (of which only ratios
         matter): passes take 0.14 a multiplication, less for each of several problems that share them, the line
         search 100 a row, and an iteration 2.5e5 whatever its size, as does a step; its dense algebra takes 0.05 a
-        multiplication, of which there are d³/3 + NEAREST·d², and a Hessian 0.03."""
+        multiplication, of which there are d³/3 + NEAREST·d², and a Hessian 0.03, once for all relatives."""
         n, d = self.design.n_rows, self.design.n_columns
         plain = 0.14 * self.design.work / min(sharing, 5) + 100.0 * n + 2.5e5
         step = 0.05 * (d / 3 + NEAREST) * d * d + 2.5e5
-        return Price(0.03 * share * self.design.moments_work / plain, step / plain)
+        return Price(0.03 * self._share * self.design.moments_work / (relatives * plain), step / plain)
 
 
 def minimise_together(
@@ -350,8 +365,23 @@ def _tell(
     for run, row in zip(runs, stacked, strict=True):
         run.weigh(row)
     gradients = design.pull(stacked)
-    sharing = len(runs)
-    _each(pool, runs, lambda run, gradient: run.tell(gradient, sharing), gradients)
+    sharing, relatives = len(runs), Counter(run.kin for run in runs)
+    _each(pool, runs, lambda run, gradient: run.tell(gradient, sharing, relatives[run.kin]), gradients)
+    _bend(runs, pool)
+
+
+def _bend(runs: list[_Run], pool: ThreadPoolExecutor) -> None:
+    """Give a new Hessian to all who want one: of each kin, the first one's."""
+    wanting = [run for run in runs if run.wants_curvature()]
+    first: dict[Any, _Run] = {}
+    for run in wanting:
+        first.setdefault(run.kin, run)
+    found = _each(pool, list(first.values()), lambda run, _: run.hessian(), first)
+    hessians = dict(zip(first, found, strict=True))
+    for run in wanting:
+        run.bend(hessians[run.kin])
+    for run in runs:
+        run.leave_point()
 
 
 def _each(
