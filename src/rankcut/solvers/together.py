@@ -123,6 +123,7 @@ class _Run:
         self._met: list[tuple[float, Floats]] = []  # cuts found on the last line, beside the one wanted
         self._point: Any = None
         self._share = USUAL_SHARE
+        self._sloped = False
 
     def solution(self) -> Solution:
         passes = self.design.passes
@@ -190,11 +191,11 @@ class _Run:
     def tell(self, gradient: Floats, sharing: int, relatives: int) -> None:
         self.bundle.tell(self._offset, gradient, self._seats)
         self.bundle.price = self._price(sharing, relatives)
+        self._sloped = self.started  # at w = 0 all scores are tied, and there is no slope to see
+        self.started = True
 
     def wants_curvature(self) -> bool:
-        """At w = 0 all scores are tied, and there is no slope to see."""
-        started, self.started = self.started, True
-        return started and self.bundle.wants_curvature()
+        return self._sloped and self.bundle.wants_curvature()
 
     def hessian(self) -> Floats | None:
         """At the last cut. None if so few rows bend the risk that kinks decide: a few planes are not a surface."""
