@@ -371,7 +371,7 @@ def _tell(
     _bend(runs, pool)
 
 
-def _bend(runs: list[_Run], pool: ThreadPoolExecutor) -> None:
+def _bend(runs: list[_Run], pool: ThreadPoolExecutor | None) -> None:
     """Give a new Hessian to all who want one: of each kin, the first one's."""
     wanting = [run for run in runs if run.wants_curvature()]
     first: dict[Any, _Run] = {}
