@@ -37,7 +37,7 @@ void bind_bags(nb::module_& m) {
             nb::gil_scoped_release release;
             best_instances(bags, z.data(), score.data(), instance.data(), n_threads);
         },
-        nb::arg("begin"), nb::arg("end"), nb::arg("left_out"), nb::arg("z"), nb::arg("score"), nb::arg("instance"),
+        nb::arg("begin"), nb::arg("end"), nb::arg("left_out"), nb::arg("z"), nb::arg("score").noconvert(), nb::arg("instance").noconvert(),
         nb::arg("n_threads") = 1, "The largest score of each bag, and the first instance that has it.");
 
     nb::class_<BagLine>(m, "BagLine", "The bags' scores along a line, from the few instances that can be best on it.")
@@ -62,6 +62,6 @@ void bind_bags(nb::module_& m) {
                 nb::gil_scoped_release release;
                 self.at(t, score.data(), slope.data(), n_threads);
             },
-            nb::arg("t"), nb::arg("score"), nb::arg("slope"), nb::arg("n_threads") = 1,
+            nb::arg("t"), nb::arg("score").noconvert(), nb::arg("slope").noconvert(), nb::arg("n_threads") = 1,
             "Writes each bag's score at t, and how fast it changes.");
 }

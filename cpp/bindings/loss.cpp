@@ -68,7 +68,7 @@ void bind_rows(nb::module_& m) {
             nb::gil_scoped_release release;
             gather(values.data(), order.data(), order.size(), out.data(), n_threads);
         },
-        nb::arg("values"), nb::arg("order").noconvert(), nb::arg("out"), nb::arg("n_threads") = 1,
+        nb::arg("values"), nb::arg("order").noconvert(), nb::arg("out").noconvert(), nb::arg("n_threads") = 1,
         "out[i] = values[order[i]]");
     m.def(
         "scatter",
@@ -77,7 +77,7 @@ void bind_rows(nb::module_& m) {
             nb::gil_scoped_release release;
             scatter(values.data(), order.data(), order.size(), out.data(), n_threads);
         },
-        nb::arg("values"), nb::arg("order").noconvert(), nb::arg("out"), nb::arg("n_threads") = 1,
+        nb::arg("values"), nb::arg("order").noconvert(), nb::arg("out").noconvert(), nb::arg("n_threads") = 1,
         "out[order[i]] = values[i]");
 }
 
@@ -105,7 +105,7 @@ void bind_loss(nb::module_& m) {
                 nb::gil_scoped_release release;
                 return risk.evaluate(z.data(), alpha.data(), n_threads);
             },
-            nb::arg("z"), nb::arg("alpha"), nb::arg("n_threads") = 1,
+            nb::arg("z"), nb::arg("alpha").noconvert(), nb::arg("n_threads") = 1,
             "Writes the weights of the most violated ranking to alpha and returns its loss.")
         .def(
             "line",
@@ -125,7 +125,7 @@ void bind_loss(nb::module_& m) {
                 nb::gil_scoped_release release;
                 return risk.last(alpha.data());
             },
-            nb::arg("alpha"), "What `evaluate` would give at the point that `line` was last asked for.")
+            nb::arg("alpha").noconvert(), "What `evaluate` would give at the point that `line` was last asked for.")
         .def(
             "turn",
             [](const Risk& risk, In direction, int n_threads) {
@@ -145,7 +145,7 @@ void bind_loss(nb::module_& m) {
                 nb::gil_scoped_release release;
                 risk.curvature(z.data(), alpha.data(), weight.data(), n_threads);
             },
-            nb::arg("z"), nb::arg("alpha"), nb::arg("weight"), nb::arg("n_threads") = 1,
+            nb::arg("z"), nb::arg("alpha"), nb::arg("weight").noconvert(), nb::arg("n_threads") = 1,
             "Writes an estimate of the diagonal of the risk's Hessian in score space.");
 
     m.def(
@@ -159,7 +159,7 @@ void bind_loss(nb::module_& m) {
             Staircase<ApGain>(list, ApGain(list.P, list.N), scratch).solve();
             staircase_ranks(list, scratch, ranks.data());
         },
-        nb::arg("positive"), nb::arg("negative"), nb::arg("ranks"),
+        nb::arg("positive"), nb::arg("negative"), nb::arg("ranks").noconvert(),
         "How many positives the most violated ranking of AP places above each negative.");
 
     m.def("ap_risk", &staircase<ApGain>, nb::arg("offsets"), nb::arg("positives"));

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankcut import InputError, losses
+from rankcut import InputError, _core, losses
 from rankcut.data import Lists
 from rankcut.reference import brute_force, published
 from rankcut.reference.rankings import pack, split
@@ -37,6 +37,7 @@ PREFERENCE = [Spec("preference", {"graph": graph}) for graph in ("complete", "bi
 PREFERENCE += [Spec("preference", {"rescaling": "margin"})]
 ALL = [*RANKING, *HINGE, *SHIFTED, *PREFERENCE]
 Case = tuple[np.ndarray, np.ndarray]
+NONE = np.empty(0, np.uint8)
 
 every_loss = pytest.mark.parametrize("spec", ALL, ids=str)
 SIZES = [(1, 1), (1, 7), (7, 1), (3, 5), (20, 30), (40, 7)]
@@ -430,3 +431,22 @@ def test_scores_that_cannot_be_summed(value: float) -> None:
 def test_arguments_that_do_not_fit(scores: Any, y: Any, qid: Any, word: str) -> None:
     with pytest.raises(InputError, match=rf"^{word}:"):
         losses.get("ap").most_violated(scores, y, qid)
+
+
+def test_the_core_writes_in_place_or_refuses() -> None:
+    """A copy made for the core would be written to, and lost."""
+    risk = losses.get("ap").bind(Lists.build(np.arange(4) < 2))
+    z, good = np.arange(4.0), np.empty(4)
+    read_only = np.empty(4)
+    read_only.flags.writeable = False
+    for bad in (np.empty(4, np.float32), np.empty(8)[::2], read_only):
+        for call in (
+            lambda out: risk.evaluate(z, out),
+            lambda out: risk.last(out),
+            lambda out: risk.curvature(z, good, out),
+            lambda out: _core.gather(z, np.arange(4), out),
+            lambda out: _core.best_instances(np.arange(4), np.arange(1, 5), NONE, z, out, np.arange(4)),
+        ):
+            call(good)
+            with pytest.raises(TypeError):
+                call(bad)

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from rankcut import InputError, RankcutError, RankSVM
+from rankcut import Graph, GraphRankSVM, InputError, RankcutError, RankSVM
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -299,6 +299,19 @@ def test_parameters(name: str, value: Any, others: dict[str, Any]) -> None:
 def test_precision_at_no_possible_k(loss: str) -> None:
     with pytest.raises(InputError, match="precision@"):
         RankSVM(loss=loss).fit(X, Y)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_products_that_overflow() -> None:
+    """Models that are honest about what they could not prove, or errors that name what is too large."""
+    for C, scale in ((1e10, 1e150), (1e150, 1e80), (1e300, 1e20)):
+        for loss in ("ap", "hinge"):
+            model = RankSVM(C=C, loss=loss).fit(X * scale, Y)
+            assert np.isfinite(model.coef_).all()
+            assert np.isfinite(model.objective_)
+    graph = Graph(X * 1e20, np.c_[np.arange(59), np.arange(1, 60)])
+    with pytest.raises(InputError, match=r"^C: came so large"):
+        GraphRankSVM(C=1e300).fit(graph, Y)
 
 
 def test_what_is_possible() -> None:

@@ -20,11 +20,11 @@ from rankcut.estimators.base import (
     each,
     enough,
     intercept,
-    one_blas_thread,
     threads,
     warn_skipped,
     warn_unfinished,
 )
+from rankcut.estimators.blas import one_blas_thread
 from rankcut.estimators.checks import check_bag_parameters
 from rankcut.estimators.rank_svm import linear_loss
 from rankcut.models import BagRisk, LatentBagRisk, LinearRisk

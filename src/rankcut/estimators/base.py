@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import ThreadpoolController
 
 from rankcut.arguments import threads as threads
 from rankcut.data.arrays import check_X
@@ -117,16 +115,6 @@ def intercept(risk: LinearRisk | BagRisk | ScoreRisk, sees: str, point: Floats) 
 def enough(design: Design) -> int:
     """Samples of a class that are enough to estimate a Hessian from."""
     return max(4096, 64 * design.n_columns)
-
-
-@functools.cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()  # looking for them takes milliseconds
-
-
-def one_blas_thread() -> Any:
-    """While it is open, BLAS uses one thread: ours do the parallel work, with the same result for any number."""
-    return _libraries().limit(limits=1, user_api="blas")
 
 
 def each(values: list[Any]) -> Any:

@@ -17,10 +17,10 @@ from rankcut.designs import Design, Passes
 from rankcut.estimators.base import (
     LinearRanker,
     intercept,
-    one_blas_thread,
     threads,
     warn_unfinished,
 )
+from rankcut.estimators.blas import one_blas_thread
 from rankcut.estimators.graph_design import checked, edge_width, related_design
 from rankcut.estimators.graph_parameters import LABELLING, check_graph_parameters, given_start
 from rankcut.estimators.graph_starts import warn_zero, without_edges

@@ -15,7 +15,8 @@ from rankcut.data.lists import Lists
 from rankcut.designs import Design, make_design
 from rankcut.estimators.bag_ranker import BagRanker
 from rankcut.estimators.bag_starts import Start, starts
-from rankcut.estimators.base import one_blas_thread, threads, warn_unfinished
+from rankcut.estimators.base import threads, warn_unfinished
+from rankcut.estimators.blas import one_blas_thread
 from rankcut.estimators.checks import check_bag_starts
 from rankcut.estimators.intercept import balanced_intercept
 from rankcut.losses import joint_ap

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from rankcut.arguments import whole
 from rankcut.data.problem import Samples
 from rankcut.errors import InputError
-from rankcut.estimators.base import one_blas_thread, threads, warn_unfinished
+from rankcut.estimators.base import threads, warn_unfinished
+from rankcut.estimators.blas import one_blas_thread
 from rankcut.estimators.checks import check_structural_parameters
 from rankcut.estimators.structural_svm import Calls, StructuredPredictor
 from rankcut.models import StructuralRisk

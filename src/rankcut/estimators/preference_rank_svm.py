@@ -15,13 +15,13 @@ from rankcut.estimators.base import (
     Floats,
     LinearModel,
     enough,
-    one_blas_thread,
     solve,
     starts,
     threads,
     warn_skipped,
     warn_unfinished,
 )
+from rankcut.estimators.blas import one_blas_thread
 from rankcut.estimators.checks import check_solver
 from rankcut.losses.preference import Preference
 from rankcut.models import LinearRisk

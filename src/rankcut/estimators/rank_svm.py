@@ -19,13 +19,13 @@ from rankcut.estimators.base import (
     each,
     enough,
     intercept,
-    one_blas_thread,
     solve,
     starts,
     threads,
     warn_skipped,
     warn_unfinished,
 )
+from rankcut.estimators.blas import one_blas_thread
 from rankcut.estimators.checks import check_parameters
 from rankcut.models import LinearRisk
 from rankcut.solvers import Problem

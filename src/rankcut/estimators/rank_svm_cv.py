@@ -19,11 +19,11 @@ from rankcut.estimators.base import (
     LinearRanker,
     each,
     enough,
-    one_blas_thread,
     threads,
     warn_skipped,
     warn_unfinished,
 )
+from rankcut.estimators.blas import one_blas_thread
 from rankcut.estimators.board import Board, Key
 from rankcut.estimators.checks import check_cv_parameters, check_loss
 from rankcut.estimators.rank_svm import linear_loss

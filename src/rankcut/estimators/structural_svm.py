@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankcut.data.problem import Samples, check_sequences
 from rankcut.errors import InputError
-from rankcut.estimators.base import one_blas_thread, threads, warn_unfinished
+from rankcut.estimators.base import threads, warn_unfinished
+from rankcut.estimators.blas import one_blas_thread
 from rankcut.estimators.checks import check_structural_parameters
 from rankcut.models import StructuralRisk
 from rankcut.solvers import Event, Record, Solution, Status, minimise, minimise_parts

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankcut import _core
+from rankcut.errors import InputError
 from rankcut.solvers.protocol import Floats
 
 STEPS = 100
@@ -150,6 +151,8 @@ def _bends(p: Floats, move: Floats, t: float, known: NDArray[np.bool_]) -> NDArr
 
 
 def _maximise(gram: Floats, linear: Floats, C: float, tolerance: float) -> Floats:
+    if not (np.isfinite(gram).all() and np.isfinite(linear).all()):
+        raise InputError("C: came so large for this X that their product overflows; lower C, or scale X")
     np.maximum(gram.diagonal(), 0.0, out=np.einsum("ii->i", gram))  # sums that came and went leave rounding
     qp = _core.MasterQP(C)
     for i in range(len(linear)):

@@ -76,6 +76,11 @@ class Metric:
         c = solve_triangular(lower, w_best, lower=True, check_finite=False)
         gram = h @ h.T
         linear = values[nearest] - h @ c
+        if not (
+            np.isfinite(gram).all() and np.isfinite(linear).all()
+        ):  # C and X so large that products overflow
+            self._hessian = None
+            return None
         qp = _core.MasterQP(C)
         for i in range(len(nearest)):
             qp.add(np.ascontiguousarray(gram[i, : i + 1]), float(linear[i]), bool(cuts.hard[nearest[i]]))
