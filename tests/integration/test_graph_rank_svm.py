@@ -186,6 +186,27 @@ def test_edge_columns(grouped: tuple[Graph, np.ndarray]) -> None:
         model.decision_function(graph)
 
 
+@pytest.mark.parametrize("loss", ["ap", "labelling"])
+def test_by_degree_divides_costs_by_the_degrees_at_hand(loss: str, grouped: tuple[Graph, np.ndarray]) -> None:
+    """In training and in prediction: as with features that have been divided by hand."""
+    graph, y = grouped
+
+    def divided(part: Graph) -> Graph:
+        a, b = part.edges.T
+        degree = np.bincount(part.edges.ravel(), minlength=len(part))
+        phi = np.exp(-((part.X[a] - part.X[b]) ** 2)) / np.sqrt(degree[a] * degree[b])[:, None]
+        return Graph(part.X, part.edges, phi)
+
+    model = GraphRankSVM(C=20.0, loss=loss, by_degree=True, tol=1e-6).fit(graph, y)
+    by_hand = GraphRankSVM(C=20.0, loss=loss, tol=1e-6).fit(divided(graph), y)
+    assert model.objective_ == pytest.approx(by_hand.objective_, rel=1e-5)
+    model.coef_, model.edge_coef_, model.intercept_ = by_hand.coef_, by_hand.edge_coef_, by_hand.intercept_
+    part = graph[np.arange(0, len(graph), 2)]
+    np.testing.assert_allclose(
+        model.decision_function(part), by_hand.decision_function(divided(part)), rtol=1e-9
+    )
+
+
 def test_warm_start_goes_on_from_the_last_fit(grouped: tuple[Graph, np.ndarray]) -> None:
     graph, y = grouped
     model = GraphRankSVM(C=20.0, warm_start=True).fit(graph, y)

@@ -81,11 +81,11 @@ def test_complement(rng: np.random.Generator) -> None:
 def test_related(rng: np.random.Generator) -> None:
     for _ in range(30):
         X, edges = case(rng)
-        eta = 10.0 ** rng.uniform(-2, 2)
+        eta = 10.0 ** rng.uniform(-2, 2, size=len(edges) if rng.random() < 0.5 else None)
         phi = similarity(X, edges)
         full = np.zeros((len(X) + len(edges), 2 * X.shape[1]))
         full[: len(X), : X.shape[1]] = X
-        full[len(X) :, X.shape[1] :] = -eta * phi
+        full[len(X) :, X.shape[1] :] = -np.reshape(eta, (-1, 1)) * phi
         for edge_design in (
             SimilarityDesign(X, edges, n_threads=2, max_memory=1e9),
             make_design(phi, n_threads=2),

@@ -39,6 +39,7 @@ def related_design(
     offsets: NDArray[np.int64] | None,
     *,
     eta: float,
+    by_degree: bool,
     width: int | None,
     n_threads: int,
     max_memory: float,
@@ -54,7 +55,14 @@ def related_design(
     else:
         rows = _default_rows(graph, X, offsets)
         edges = SimilarityDesign(rows, graph.edges, n_threads=n_threads, max_memory=max_memory)
-    return RelatedDesign(make_design(X, n_threads=n_threads), edges, eta)
+    scale = _by_degree(graph) if by_degree else 1.0
+    return RelatedDesign(make_design(X, n_threads=n_threads), edges, eta * scale)
+
+
+def _by_degree(graph: Graph) -> NDArray[np.float64]:
+    """For each edge 1/√(d_i d_j): the edges of a sample then weigh about the same together, few or many."""
+    root = np.sqrt(np.bincount(graph.edges.ravel(), minlength=len(graph)))
+    return np.asarray(1.0 / (root[graph.edges[:, 0]] * root[graph.edges[:, 1]]))
 
 
 def _default_rows(graph: Graph, X: Any, offsets: NDArray[np.int64] | None) -> Any:

@@ -58,6 +58,10 @@ class GraphRankSVM(LinearRanker):
         "labelling", or a loss of the scores: "ap", "auc", "ndcg", "mrr", "precision@k", "hinge".
     eta : float, default=1.0
         Scale of the edge features: how cheap it is to use the edges.
+    by_degree : bool, default=False
+        Divide the cost of each edge by √(d_i d_j), the numbers of edges of its ends in the graph at hand. So
+        neighbours weigh as much together where they are few, as in a training part that has lost edges, as where
+        they are many.
     init : {"labelling", "zeros"} or array of shape (n_features + n_edge_features,), default="labelling"
         Where to start what is not convex: from the best of the fits with ``loss="labelling"`` and 1, 10 and 100
         times C (of bags, these start from the one of their mean instances; and where it is better, also from the
@@ -111,6 +115,7 @@ class GraphRankSVM(LinearRanker):
         *,
         loss: str = "ap",
         eta: float = 1.0,
+        by_degree: bool = False,
         init: Any = "labelling",
         positive_weight: float | None = None,
         fit_intercept: bool = True,
@@ -127,6 +132,7 @@ class GraphRankSVM(LinearRanker):
         self.C = C
         self.loss = loss
         self.eta = eta
+        self.by_degree = by_degree
         self.init = init
         self.positive_weight = positive_weight
         self.fit_intercept = fit_intercept
@@ -219,6 +225,7 @@ class GraphRankSVM(LinearRanker):
             X,
             offsets,
             eta=self.eta,
+            by_degree=self.by_degree,
             width=width,
             n_threads=threads(self.n_jobs),
             max_memory=self.max_memory,
