@@ -97,9 +97,9 @@ class Cuts:
 
     def _enter(self, i: int) -> None:
         """Cut i enters the quadratic program, after those before it."""
-        gradient = self._gradients[i]
+        first = 0 if self._cone is None else i  # the cone takes its products from the free parameters alone
         with np.errstate(over="ignore", invalid="ignore"):
-            gram_row = self._gradients[: i + 1] @ gradient
+            gram_row = self._gradients[first : i + 1] @ self._gradients[i]
         if not np.isfinite(gram_row).all():
             raise InputError(
                 "X: came so large that products of rows overflow; scale it, as with StandardScaler (or y, or the "
