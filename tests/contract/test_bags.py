@@ -180,6 +180,13 @@ def test_known_and_groups_are_routed(rng: np.random.Generator) -> None:
         assert len(found["test_score"]) == 3
 
 
+def test_rows_of_a_bag_that_do_not_agree_are_named() -> None:
+    """In the user's words, not in NumPy's."""
+    bags = Bags(np.zeros((4, 1)), np.array(["a", "a", "b", "b"]))
+    with pytest.raises(InputError, match=r"the rows of bag b do not agree \(1 and 0\)"):
+        bags.per_bag(np.array([0, 0, 1, 0]))
+
+
 def test_bag_k_fold_keeps_shares_and_groups(rng: np.random.Generator) -> None:
     y = rng.random(103) < 0.2
     y[0] = True

@@ -96,7 +96,7 @@ def relevances(estimator: Any, y: Any, n_rankers: int) -> list[tuple[str, Any]]:
         strange = np.setdiff1d(y, classes)
         if len(strange):
             raise InputError(
-                f"label: came with {strange[0]!r}, and the model was trained on {classes[0]!r} and {classes[1]!r}; "
+                f"label: came with {strange[0]}, and the model was trained on {classes[0]} and {classes[1]}; "
                 "pass --relevant or --relevant-from"
             )
         return [(str(classes[1]), y == classes[1])]

@@ -114,7 +114,7 @@ class Bags:
             row = int(np.flatnonzero(differs.reshape(len(rows), -1).any(axis=1))[0])
             bag = int(np.searchsorted(self.offsets, row, side="right")) - 1
             raise InputError(
-                f"values: the rows of bag {self.ids[bag]!r} do not agree ({first[bag]!r} and {rows[row]!r}); "
+                f"values: the rows of bag {self.ids[bag]} do not agree ({first[bag]} and {rows[row]}); "
                 "a bag has one value: take their largest, say, first"
             )
         return first

@@ -229,7 +229,7 @@ def _places_of(
 
 
 def _named(qid: ArrayLike | None, row: int) -> str:
-    return "" if qid is None else f" of query {np.asarray(qid, dtype=object)[row]!r}"
+    return "" if qid is None else f" of query {np.asarray(qid, dtype=object)[row]}"
 
 
 def _hint(graph: str) -> str:
