@@ -275,6 +275,7 @@ def test_usable_queries_differ_by_class() -> None:
         *(("tol", value, {}) for value in (-1e-3, 0, np.nan, np.inf, "small", None)),
         *(("max_iter", value, {}) for value in (0, -5, 10.5, "many", None)),
         *(("n_jobs", value, {}) for value in (0, 1.5, "all")),
+        *((name, value, {}) for name in ("fit_intercept", "warm_start") for value in ("no", None, 2, [True])),
         *(
             ("loss", value, {})
             for value in ("map", "", None, 3, ["ap"], "precision@k", "precision@1.5", "AP")

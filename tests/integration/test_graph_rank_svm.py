@@ -310,6 +310,7 @@ def test_real_citations(load_shared: Callable[[str], dict[str, Any]]) -> None:
     [
         ({"C": 0.0}, "C: came as 0.0"),
         ({"eta": -1.0}, "eta: came as -1.0"),
+        ({"by_degree": "no"}, "by_degree: came as .no.; pass True or False"),
         ({"eta": float("nan")}, "eta: came as nan"),
         ({"loss": "labeling"}, "loss: came as 'labeling'.* or 'labelling'"),
         ({"init": "ones"}, "init: came as 'ones'; pass one of 'labelling', 'zeros'"),

@@ -13,6 +13,8 @@ from rankcut.errors import InputError
 from rankcut.losses.ap import ORACLES
 from rankcut.selection.choice import RULES
 
+FLAGS = ("fit_intercept", "warm_start", "by_degree")
+
 
 def check_parameters(estimator: Any) -> None:
     """Of RankSVM."""
@@ -90,6 +92,10 @@ def check_cv_parameters(estimator: Any) -> list[float]:
 def check_solver(estimator: Any) -> None:
     positive("tol", estimator.tol)
     whole("max_iter", estimator.max_iter)
+    for name in FLAGS:
+        value = getattr(estimator, name, False)
+        if not isinstance(value, Integral | np.bool_) or value not in (0, 1):
+            raise InputError(f"{name}: came as {value!r}; pass True or False")
     n_jobs = estimator.n_jobs
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise InputError(f"n_jobs: came as {n_jobs!r}; pass a number of threads, -1 or None for all cores")
