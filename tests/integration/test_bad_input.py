@@ -14,6 +14,7 @@ import pytest
 import scipy.sparse as sp
 
 from rankcut import Graph, GraphRankSVM, InputError, RankcutError, RankSVM
+from rankcut.selection import QueryKFold
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -246,6 +247,21 @@ def test_queries_of_several_types_stay_apart() -> None:
         assert RankSVM().fit(X, Y, qid=qid).n_lists_ == 6
 
 
+def test_the_container_of_queries_is_of_no_account() -> None:
+    mixed = RNG.permutation(60)
+    names = np.array([f"q{q}" for q in QID[mixed]])
+    models = [
+        RankSVM().fit(X, Y, qid=qid).coef_
+        for qid in (names, names.tolist(), names.astype(object), pd.Series(names), pl.Series(names.tolist()))
+    ]
+    folds = [list(QueryKFold(3).split(X, Y, groups)) for groups in (names, names.tolist(), pd.Series(names))]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model, models[0])
+    for found in folds[1:]:
+        for (_, test), (_, expected) in zip(found, folds[0], strict=True):
+            np.testing.assert_array_equal(test, expected)
+
+
 def test_some_queries_cannot_be_used() -> None:
     labels = Y.copy()
     labels[:10], labels[10:20] = 0, 1
@@ -283,7 +299,7 @@ def test_usable_queries_differ_by_class() -> None:
         *(("oracle", value, {}) for value in ("fast", "", None, 3, ["greedy"])),
         *(("oracle", "greedy", {"loss": loss}) for loss in ("auc", "precision@3", "hinge")),
         ("oracle", "fast", {"loss": "auc"}),
-        *(("approx", value, {}) for value in (0, -0.5, 1.0001, np.nan, "half")),
+        *(("approx", value, {}) for value in (0, -0.5, 1.0001, np.nan, "half", True)),
         *(("approx", 0.5, {"loss": loss}) for loss in ("auc", "hinge")),
         *(("positive_weight", value, {"loss": "hinge"}) for value in (0, -1, np.inf, np.nan, "heavy")),
         ("positive_weight", 2.0, {"loss": "ap"}),

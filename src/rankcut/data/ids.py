@@ -28,7 +28,8 @@ def missing(array: NDArray[Any]) -> bool:
 
 
 def query_codes(qid: Any, n_rows: int) -> NDArray[np.int64]:
-    """Queries numbered from 0. Any hashable values, in any order of rows."""
+    """Queries numbered from 0, in the order of their names if they have one. Any hashable values, in any order of
+    rows."""
     shape = tuple(getattr(qid, "shape", (0,)))
     if isinstance(qid, str | bytes) or not hasattr(qid, "__len__"):
         raise InputError(f"qid: came as {type(qid).__name__}; pass a sequence with the query of each row")
@@ -42,13 +43,24 @@ def query_codes(qid: Any, n_rows: int) -> NDArray[np.int64]:
     else:
         numbers: dict[Any, int] = {}
         try:
-            codes = np.fromiter((numbers.setdefault(q, len(numbers)) for q in qid), np.int64, n_rows)
+            seen = np.fromiter((numbers.setdefault(q, len(numbers)) for q in qid), np.int64, n_rows)
         except TypeError as error:
             raise InputError(f"qid: came with entries that are not hashable ({error}); pass ids") from error
-        lacking = any(map(_is_nothing, numbers))
+        lacking, codes = any(map(_is_nothing, numbers)), _places(list(numbers))[seen]
     if lacking:
         raise InputError("qid: came with NaN or None; every row needs the id of its query")
     return codes
+
+
+def _places(names: list[Any]) -> NDArray[np.int64]:
+    """Where each name comes in their order; where they stand if they have none."""
+    try:
+        order = sorted(range(len(names)), key=names.__getitem__)
+    except TypeError:
+        return np.arange(len(names))
+    places = np.empty(len(names), dtype=np.int64)
+    places[order] = np.arange(len(names))
+    return places
 
 
 def _is_nothing(value: Any) -> bool:

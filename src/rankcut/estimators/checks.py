@@ -24,7 +24,8 @@ def check_parameters(estimator: Any) -> None:
     if estimator.approx is not None:
         if estimator.loss != "ap":
             raise InputError(f"approx: came with loss={estimator.loss!r}; it only works with loss='ap'")
-        if not isinstance(estimator.approx, Real) or not 0 < float(estimator.approx) <= 1:
+        share = isinstance(estimator.approx, Real) and not isinstance(estimator.approx, bool)
+        if not share or not 0 < float(estimator.approx) <= 1:
             raise InputError(f"approx: came as {estimator.approx!r}; pass a share in (0, 1], or None")
 
 
