@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,13 +19,23 @@ from benchmarks.weak_fits import Fit, Job, Setting, chosen, climb, drawn, fit_al
 from rankcut.data import Bags
 from rankcut.metrics import average_precision
 
-PATH = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+PATH = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
 ENOUGH = 150  # positive training words
 RIGHT = 0.5  # overlap above which a window is right
 FOLDS, STARTS = 5, 3
+
+
+class Grid(NamedTuple):
+    """What a method chooses from; and if it starts from another ranker of the same words, of which setting and C."""
+
+    settings: list[Setting]
+    after: tuple[Setting, float] | None = None
+
+
 GRID = {
-    "latent AP-SVM": [Setting("ap")],
-    "latent SVM": [Setting("hinge", J, c) for J in (1.0, None) for c in (0.0, 0.3)],
+    "latent AP-SVM": Grid([Setting("ap")]),
+    "latent SVM": Grid([Setting("hinge", J) for J in (1.0, None)]),
+    "latent AP-SVM after SVM": Grid([Setting("ap")], after=(Setting("hinge", 1.0), 300.0)),
 }
 
 
@@ -85,12 +96,13 @@ class Study:
     def __init__(
         self,
         words: Words,
-        settings: list[Setting],
+        grid: Grid,
         *,
         known: NDArray[np.int64] | None = None,
         n_threads: int = 1,
     ) -> None:
-        self.words, self.settings, self._threads = words, settings, n_threads
+        self.words, self._threads = words, n_threads
+        self.settings, self._after = grid
         bags, rng = words.train, np.random.default_rng(1)
         self._latent = len(bags) < bags.offsets[-1]
         self._begins = [means(bags), *(drawn(bags, rng) for _ in range(STARTS - 1))] if self._latent else []
@@ -130,12 +142,18 @@ class Study:
     def _fit(self, jobs: list[Job], begin: int, tol: float) -> list[list[Fit]]:
         if not self._latent:
             return fit_all(self.words.train, jobs, tol=tol, n_threads=self._threads)
-        return climb(self.words.train, self._begins[begin], jobs, tol=tol, n_threads=self._threads)
+        if self._after is None:
+            return climb(self.words.train, self._begins[begin], jobs, tol=tol, n_threads=self._threads)
+        setting, C = self._after
+        first = [replace(job, setting=setting, path=up_to(C)) for job in jobs]
+        found = climb(self.words.train, self._begins[begin], first, tol=tol, n_threads=self._threads)
+        started = [replace(job, start=path[-1].w) for job, path in zip(jobs, found, strict=True)]
+        return fit_all(self.words.train, started, tol=tol, n_threads=self._threads)
 
 
-def run_method(words: Words, settings: list[Setting]) -> Outcome:
-    study, began = Study(words, settings), time.process_time()
-    score = np.stack([study.validate(setting) for setting in settings], axis=1)
+def run_method(words: Words, grid: Grid) -> Outcome:
+    study, began = Study(words, grid), time.process_time()
+    score = np.stack([study.validate(setting) for setting in grid.settings], axis=1)
     return study.finish(score, time.process_time() - began)
 
 
