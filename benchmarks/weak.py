@@ -50,7 +50,7 @@ def run(full: bool = False) -> list[Table]:
                 for name, found in studies.items()
             }
         ),
-        supervision(words, outcomes, studies.get("birdsong_hja", {})),
+        supervision(curves(words, outcomes, studies.get("birdsong_hja", {}))),
         inference((100, 200) if full else (50, 100)),
         weak_ssvm.beside(folds=10 if full else 3),
     ]
@@ -175,21 +175,31 @@ def sets(found: Mapping[str, Mapping[str, list[Pooled]]]) -> Table:
 # --- supervision -----------------------------------------------------------------------------------------------
 
 
-def supervision(
-    words: Words, outcomes: Mapping[str, Outcome], birds: Studied, shares: Sequence[float] = SHARES
-) -> Table:
+def curves(
+    words: Words, outcomes: Mapping[str, Outcome], birds: Studied
+) -> dict[tuple[str, str], list[float]]:
+    """Test AP by share, of words and of recordings, for each method."""
+    found = {
+        ("words", name): supervised(words, outcomes[name].chosen, SHARES)
+        for name in ("latent AP-SVM", "latent SVM")
+    }
+    if birds:
+        known = weak_sets.load_sets("birdsong_hja").known
+        for name, (study, score) in birds.items():
+            if name != "RankSVM, mean":
+                found["birdsong", name] = weak_sets.supervised(study, score, known, SHARES)
+    return found
+
+
+def supervision(found: Mapping[tuple[str, str], Sequence[float]]) -> Table:
     """Test AP against the share S of relevant bags of which an instance is known."""
     table = Table(
         "weak: supervision, mean test AP by the share of relevant bags whose instance is known",
-        ["bags", "method", *(f"S = {100 * share:.0f} %" for share in shares)],
-        ["", "", *[".3f"] * len(shares)],
+        ["bags", "method", *(f"S = {100 * share:.0f} %" for share in SHARES)],
+        ["", "", *[".3f"] * len(SHARES)],
     )
-    for name in ("latent AP-SVM", "latent SVM"):
-        table.add("words", name, *supervised(words, outcomes[name].chosen, shares))
-    for name, (study, score) in birds.items():
-        if name != "RankSVM, mean":
-            known = weak_sets.load_sets("birdsong_hja").known
-            table.add("birdsong", name, *weak_sets.supervised(study, score, known, shares))
+    for (bags, name), curve in found.items():
+        table.add(bags, name, *curve)
     table.note(
         "C, J and c as chosen at S = 0; words from one start, the mean windows. The instances of other bags stay free: "
         "one that is not relevant is so whatever its instance. Not every word has a window that overlaps the "
