@@ -17,7 +17,8 @@ from benchmarks.table import Table
 from rankcut import RankSVM, RankSVMCV, losses
 from rankcut.data.lists import Lists
 from rankcut.designs import make_design
-from rankcut.estimators.base import enough, one_blas_thread
+from rankcut.estimators.base import enough
+from rankcut.estimators.blas import one_blas_thread
 from rankcut.metrics import average_precision, paired_test
 from rankcut.models import LinearRisk
 from rankcut.solvers import Problem, minimise_together

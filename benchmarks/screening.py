@@ -21,7 +21,8 @@ from benchmarks.table import Table
 from rankcut import losses
 from rankcut.data.lists import Lists
 from rankcut.designs import Design, make_design
-from rankcut.estimators.base import enough, one_blas_thread
+from rankcut.estimators.base import enough
+from rankcut.estimators.blas import one_blas_thread
 from rankcut.models import LinearRisk
 from rankcut.solvers import Event, Problem, minimise_together
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from rankcut import losses
 from rankcut.data import Bags, Lists
 from rankcut.designs import make_design
-from rankcut.estimators.base import enough, intercept, one_blas_thread
+from rankcut.estimators.base import enough, intercept
+from rankcut.estimators.blas import one_blas_thread
 from rankcut.models import BagRisk, LatentBagRisk, LinearRisk
 from rankcut.selection.choice import choose
 from rankcut.solvers import Problem, minimise_together
