@@ -14,8 +14,10 @@ constexpr std::size_t chunk = std::size_t{1} << chunk_bits;  // sums start anew,
 constexpr std::size_t few = 32;                              // all pairs are faster than halving
 constexpr std::size_t within_cache = chunk;                   // a subtree that one thread takes to its end
 
-// Where the places [begin, end) are cut: between two values of y, as near to the middle as can be; `end` if all are equal.
+// Where the places [begin, end), at least one, are cut: between two values of y, as near to the middle as can be; `end` if
+// all are equal.
 std::size_t cut(const double* y, std::size_t begin, std::size_t end) {
+    if (end - begin == 1) return end;
     const std::size_t middle = begin + (end - begin) / 2;
     if (y[middle - 1] > y[middle]) return middle;
     const auto falls = [](double a, double b) { return a > b; };

@@ -66,6 +66,21 @@ TEST(preferences_of_small_lists) {
     }
 }
 
+// Cut between two values of y, as near to the middle as can be, a half may be of one sample.
+TEST(preferences_of_one_sample_over_many) {
+    std::mt19937_64 random(4);
+    std::normal_distribution<double> normal;
+    for (const std::size_t n : {33, 40, 100, 5000})
+        for (const std::size_t best : {std::size_t{1}, std::size_t{2}, n - 2, n - 1}) {
+            Numbers y(n, 1.0), z(n);
+            std::fill(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(best), 5.0);
+            for (double& each : z) each = normal(random);
+            compare(z, y, 0, 1e-12);
+            y[0] += 1.0;
+            compare(z, y, 0, 1e-12);
+        }
+}
+
 TEST(preferences_of_a_list_in_chunks) {
     std::mt19937_64 random(2);
     std::normal_distribution<double> normal;
