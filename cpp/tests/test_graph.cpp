@@ -204,6 +204,30 @@ TEST(scores_of_one_large_component_are_what_its_labellings_say) {
     }
 }
 
+// Nodes 0 to `core` − 1 are tied up with each other and hold next to nothing together; the others hang on them.
+Problem core_problem(Random& random, std::size_t n, std::size_t core) {
+    Problem p{n, {}, Doubles(n), {}};
+    const auto link = [&](std::size_t i, std::size_t j, double cost) {
+        if (i == j) return;
+        p.pairs.insert(p.pairs.end(), {static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)});
+        p.costs.push_back(cost);
+    };
+    for (std::size_t i = 0; i < core; ++i)
+        for (int k = 0; k < 3; ++k) link(i, random() % core, 4.0 + static_cast<double>(random() % 4));
+    for (std::size_t i = core; i < n; ++i)
+        for (int k = 0; k < 2; ++k) link(i, random() % core, 1.0 + static_cast<double>(random() % 3));
+    for (std::size_t i = 0; i < n; ++i)
+        p.unary[i] = i < core ? static_cast<double>(random() % 2) : static_cast<double>(random() % 9) - 4.0;
+    p.unary[0] -= std::accumulate(p.unary.begin(), p.unary.begin() + static_cast<std::ptrdiff_t>(core), -1.0);
+    return p;
+}
+
+TEST(a_closed_region_counts_as_one_node) {
+    Random random(4);
+    for (int round = 0; round < 6; ++round) check_against_enumeration(core_problem(random, 19, 17), true);
+    for (int round = 0; round < 40; ++round) check_labellings(core_problem(random, 60 + random() % 60, 40), random);
+}
+
 TEST(a_path_of_many_nodes_needs_no_deep_stack) {
     const std::size_t n = 200000;
     Problem p{n, {}, Doubles(n, 0.0), Doubles(n - 1, 1.0)};
