@@ -29,7 +29,8 @@ PIP        := -m pip --disable-pip-version-check --quiet
 BASE       := $(VENV)/.python-$(PY_VERSION)
 BENCH_BASE := $(BENCH_VENV)/.python-$(PY_VERSION)
 
-.PHONY: help demo test test-all bench lint style types format core core-sanitize core-threads docs pytest pytest-all stubs dist clean
+.PHONY: help demo test test-all bench lint style types format core core-sanitize core-threads docs pytest pytest-all \
+  pytest-sanitize stubs dist clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -130,6 +131,18 @@ pytest: $(VENV)/.tested-with $(VENV)/.installed
 
 pytest-all: $(VENV)/.tested-with $(VENV)/.installed
 	$(BIN)/python -m pytest --durations=5 $(PYTEST_ARGS)
+
+# The extension with address and undefined-behaviour sanitizers (of GCC), under the tests that drive it hardest: they
+# know many more cases than the core's own.
+SANITIZED  := build/sanitized
+HARD_TESTS := $(addprefix tests/,property/test_oracles.py property/test_preference.py property/test_graph.py \
+              property/test_bags.py property/test_qp.py property/test_svmlight.py contract/test_losses.py)
+
+pytest-sanitize: $(VENV)/.tested-with
+	PATH="$(BIN):$$PATH" $(BIN)/python $(PIP) install --no-build-isolation --no-deps --upgrade --target $(SANITIZED) \
+	  -C build-dir=build/sanitized-objects -C cmake.define.RANKCUT_SANITIZE=ON -C install.strip=false .
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	  PYTHONPATH=$(SANITIZED) $(BIN)/python -m pytest -m "not slow" $(HARD_TESTS) $(PYTEST_ARGS)
 
 stubs: $(VENV)/.tested-with $(VENV)/.installed
 	$(BIN)/python tools/stubs.py
