@@ -30,6 +30,7 @@ LINE_ACCURACY = 0.01  # of the gap
 OUTWARD = (
     0.1  # how far beyond the line's minimum to cut, towards the model's minimiser, once progress is slow
 )
+REACH = 2.0  # times the best point of the last line: where the next one is looked at first
 LOOK_BACK, SLOW = 4, 0.6  # progress is slow if the gap fell to no less than this share in so many iterations
 SHARE = 1.0  # a round of several ends once the gap is this share of what it has gained
 FIRST = 20  # … or after so many cuts, if it began at w = 0, where it was frozen by chance (docs/cccp.md)
@@ -71,6 +72,7 @@ class Bundle:
         self._next = self.w
         self._gaps: list[float] = []
         self._still = 0
+        self._firsts = [1.0, 1.0]  # where the next line is looked at first: the model's, the metric's
 
     @property
     def objective(self) -> float:
@@ -171,7 +173,10 @@ class Bundle:
             float(step @ step),
             self.C,
             LINE_ACCURACY * self._gaps[-1],
+            self._firsts[self._metric_led],
         )
+        if found.best.t > 0:
+            self._firsts[self._metric_led] = min(1.0, REACH * found.best.t)
         if self._slow():
             cut = found.best.t + OUTWARD * max(0.0, 1.0 - found.best.t)
         else:

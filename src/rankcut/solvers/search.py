@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rankcut.solvers.protocol import Line
 
-EXPANSIONS = 6
+FARTHEST = 64.0  # the bracket doubles up to here
 EVALUATIONS = 30
 
 
@@ -26,9 +26,17 @@ class Found(NamedTuple):
 
 
 def search(
-    line: Line, limit: float, half_norm: float, linear: float, quadratic: float, C: float, accuracy: float
+    line: Line,
+    limit: float,
+    half_norm: float,
+    linear: float,
+    quadratic: float,
+    C: float,
+    accuracy: float,
+    first: float = 1.0,
 ) -> Found:
-    """Minimise h(t) = half_norm + linear·t + ½·quadratic·t² + C·R(t) over 0 ≤ t ≤ limit, to `accuracy` in h.
+    """Minimise h(t) = half_norm + linear·t + ½·quadratic·t² + C·R(t) over 0 ≤ t ≤ limit, to `accuracy` in h. The
+    bracket is sought from [0, first] on.
 
     h is convex: the tangents of a bracket's ends meet below its minimum, which bounds what is left.
     """
@@ -42,10 +50,8 @@ def search(
             risk,
         )
 
-    left, right = at(0.0), at(min(1.0, limit))
-    for _ in range(EXPANSIONS):
-        if right.slope >= 0 or right.t >= limit:
-            break
+    left, right = at(0.0), at(min(first, limit))
+    while right.slope < 0 and right.t < min(limit, FARTHEST):
         left, right = right, at(min(2.0 * right.t, limit))
     if left.slope >= 0:
         return Found(left, left)
