@@ -18,6 +18,7 @@ from rankcut.data.lists import Lists
 from rankcut.designs import make_design
 from rankcut.models import LinearRisk
 from rankcut.solvers import Problem, Status, minimise_together, together
+from rankcut.solvers.bundle import Bundle
 from rankcut.solvers.together import footprint
 
 
@@ -189,7 +190,7 @@ def test_every_problem_equals_its_separate_fit(grid: Grid) -> None:
             alone.fit(grid.X[rows], grid.relevant[k][rows].astype(int), qid=grid.part(rows))
             by_hand = 0.5 * point.w @ point.w + C * risk(grid, params, k, rows, point.w)
             assert point.gap <= grid.tol
-            assert point.objective == pytest.approx(by_hand, rel=1e-5, abs=1e-9)
+            assert point.objective == pytest.approx(by_hand, rel=1e-8, abs=1e-9)
             # each is above the other's proven lower bound, and so within the tolerance of it
             slack = 1e-6 * abs(alone.objective_) + 1e-12
             assert point.objective >= alone.dual_objective_ - slack
@@ -414,3 +415,36 @@ def test_problems_of_one_kin_share_their_hessians(rng: np.random.Generator) -> N
         assert one.status is other.status is Status.CONVERGED
         assert one.dual_objective <= other.objective * (1 + 1e-12)
         assert other.dual_objective <= one.objective * (1 + 1e-12)
+
+
+def test_scores_stay_those_of_w_however_far_beyond_the_points_the_best_lies(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each step takes errors of the scores along, and a long one multiplies them."""
+    ask = Bundle.ask
+
+    def timid(self: Bundle) -> np.ndarray | None:
+        point = ask(self)
+        if point is not None:
+            self._next = self.w + 0.004 * (point - self.w)
+        return None if point is None else self._next
+
+    monkeypatch.setattr(Bundle, "ask", timid)
+    X = rng.normal(size=(200, 30))
+    lists = Lists.build(X[:, 0] + rng.normal(size=200) > 1, None)
+    loss = losses.get("ap")
+    moved = []
+    search = Bundle.search
+    monkeypatch.setattr(
+        Bundle, "search", lambda self, *given: (search(self, *given), moved.append(self.moved))[0]
+    )
+    ends: list[tuple[np.ndarray, np.ndarray]] = []
+    minimise_together(
+        make_design(X, n_threads=1),
+        [Problem(LinearRisk(lists, loss.bind(lists), loss.sees), [1000.0])],
+        max_iter=60,
+        solved=lambda _problem, _place, solution, point: ends.append((solution.w, point.copy())),
+    )
+    [(w, scores)] = ends
+    assert sum(t > 4 for t in moved) > 5
+    np.testing.assert_allclose(scores, (X @ w)[lists.order], rtol=0, atol=1e-10 * np.abs(scores).max())

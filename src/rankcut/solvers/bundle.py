@@ -159,10 +159,11 @@ class Bundle:
         """Whether the Hessian at the last cut would pay. Asked before `ask`."""
         return self.metric is not None and self.metric.wants(self.price, self._all_iter)
 
-    def search(self, line: Line) -> float:
-        """Move to the best point of the line to the point asked for; returns where on it the cut is wanted."""
+    def search(self, line: Line, farthest: float = math.inf) -> float:
+        """Move to the best point of the line to the point asked for, no farther than so many times the way there;
+        returns where on it the cut is wanted."""
         step = self._next - self.w
-        limit = line.limit
+        limit = min(line.limit, farthest)
         if self._nonpositive is not None:
             limit = min(limit, max(1.0, reach(self.w, step, self._nonpositive)))
         found = search(

@@ -32,6 +32,7 @@ from rankcut.solvers.solution import Record, Solution
 WIDEST_METRIC = 2048  # columns: a Hessian takes d² numbers and d³ operations
 USUAL_SHARE = 0.3  # of the rows that bend the risk, before it is known
 WORTH_A_POOL = 4096  # rows: with fewer, handing a problem to a thread costs more than the thread saves
+DRIFT = 1e5  # rounding errors that the best point's scores may gather, in units of one
 VECTORS = 9  # score vectors that a problem under way holds, kernels' own included
 
 
@@ -124,6 +125,7 @@ class _Run:
         self._point: Any = None
         self._share = USUAL_SHARE
         self._sloped = False
+        self._drift = 1.0
 
     def solution(self) -> Solution:
         passes = self.design.passes
@@ -165,10 +167,13 @@ class _Run:
         step = target
         step -= self.best
         line = self.risk.line(self.best, step)
-        t = self.bundle.search(line)
+        # Moving to best + t·(target − best) takes 1 − t times the errors of the best scores along: far beyond the
+        # target again and again, they would soon be those of no w.
+        t = self.bundle.search(line, 1.0 + DRIFT / self._drift)
         self._ahead = None if self.bundle.w.any() else step.copy()
         if self.bundle.moved > 0:  # at once: an interrupt during the cut must find both at the same point
             self.best += self.bundle.moved * step
+            self._drift = abs(1.0 - self.bundle.moved) * self._drift + 1.0 + self.bundle.moved
         step *= t - self.bundle.moved  # in place: there may be many problems, and each has as many scores
         step += self.best
         weights = self._cut_at(
