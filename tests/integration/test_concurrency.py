@@ -35,7 +35,7 @@ def test_fits_at_the_same_time_are_as_alone_and_leave_blas_as_it_was() -> None:
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
         with ThreadPoolExecutor(6) as pool:
-            for found in pool.map(coefficients, range(24)):
+            for found in pool.map(coefficients, range(12)):
                 np.testing.assert_array_equal(found, alone)
         assert blas_threads() == before
 

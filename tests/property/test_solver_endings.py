@@ -195,8 +195,8 @@ def test_an_interrupt_while_the_start_is_found_ends_the_fit(
     """The rankers of bags begin with one of the mean instances; one Ctrl-C there is enough."""
     from rankcut.designs.dense import DenseDesign
 
-    X, y = hard_case(rng)
-    bags = Bags(X, np.arange(len(y)) // 2)
+    X, y = (part[:80] for part in hard_case(rng))  # an inference of the published method takes its time
+    bags = Bags(X, np.arange(80) // 2)
     passes, pull = [0], DenseDesign.scores
 
     def scores(self: Any, W: Any) -> Any:
