@@ -22,7 +22,7 @@ from helpers.exact import (
     tiny,
 )
 
-from rankcut import InputError, RankSVM
+from rankcut import BagRankSVM, Bags, InputError, PreferenceRankSVM, RankSVM
 from rankcut.reference import cutting_plane
 from rankcut.solvers import Status, minimise
 
@@ -224,6 +224,24 @@ def test_minimise_refuses(arguments: dict[str, Any], word: str) -> None:
 def test_minimise_refuses_what_is_no_risk(risk: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
         minimise(risk, n_features=2)
+
+
+@pytest.mark.filterwarnings("ignore::rankcut.ConvergenceWarning")
+@pytest.mark.parametrize("scale, C", [(1e10, 1e10), (1e15, 1e3), (1e20, 1e10), (1e30, 1.0), (1.0, 1e14)])
+def test_a_risk_of_zero_is_not_below_it(rng: np.random.Generator, scale: float, C: float) -> None:
+    """Where all is told apart, ½‖w‖² is all there is; the rounding of the risk, times C, must not hide it."""
+    X = rng.normal(size=(200, 4))
+    grades = np.round(X[:, 0], 1)
+    bags = Bags(X * scale, np.arange(200) // 2)
+    top = np.maximum.reduceat(X[:, 0], bags.offsets[:-1])
+    for model in (
+        PreferenceRankSVM(C, rescaling="margin").fit(X * scale, grades),
+        RankSVM(C).fit(X * scale, X[:, 0] > 0.5),
+        RankSVM(C, loss="hinge").fit(X * scale, X[:, 0] > 0.5),
+        BagRankSVM(C, init=np.array([1.0, 0, 0, 0]) / scale).fit(bags, top > 0.5),
+    ):
+        assert model.objective_ >= model.dual_objective_ * (1 - 1e-9)
+        assert model.objective_ >= 0.5 * float(model.coef_[0] @ model.coef_[0]) * (1 - 1e-12)
 
 
 def test_float32_parameters_make_no_float32_objectives(rng: np.random.Generator) -> None:

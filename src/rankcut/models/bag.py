@@ -229,7 +229,8 @@ class _BagLine:
             self._line = self._up_to(4.0 * t)
         self._line.at(t, self._scores, self._slopes, self._risk._threads)
         offset, alpha = self._risk._samples.evaluate(self._scores)
-        return offset + float(alpha @ self._scores), float(alpha @ self._slopes)
+        value = offset + float(alpha @ self._scores)
+        return max(0.0, value), float(alpha @ self._slopes)  # rounding aside, R ≥ 0
 
     def _up_to(self, reach: float) -> _core.BagLine:
         r = self._risk

@@ -160,11 +160,12 @@ class _ScoreLine:
 
     def __call__(self, t: float) -> tuple[float, float]:
         if t == self.last == 0.0:
-            return self._risk.turn(self._direction, self._threads)
+            value, slope = self._risk.turn(self._direction, self._threads)
+            return max(0.0, value), slope
         self.last = float("nan")  # an interrupt may come in between
-        found = self._risk.line(self._start, self._direction, t, self._threads)
+        value, slope = self._risk.line(self._start, self._direction, t, self._threads)
         self.last = t
-        return found
+        return max(0.0, value), slope  # rounding aside, R ≥ 0: with a large C it would outweigh all else
 
 
 class NoRisk:
