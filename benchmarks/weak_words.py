@@ -34,7 +34,7 @@ class Grid(NamedTuple):
 
 GRID = {
     "latent AP-SVM": Grid([Setting("ap")]),
-    "latent SVM": Grid([Setting("hinge", J) for J in (1.0, None)]),
+    "latent SVM": Grid([Setting("hinge", J, c) for J in (1.0, None) for c in (0.0, 0.3)]),
     "latent AP-SVM after SVM": Grid([Setting("ap")], after=(Setting("hinge", 1.0), 300.0)),
 }
 
