@@ -249,12 +249,12 @@ def _walk(X: Any, relevant: NDArray[np.bool_], order: str) -> tuple[int, float, 
     for train, _ in StratifiedKFold(5).split(np.zeros(len(relevant)), relevant):
         masks.append(np.isin(np.arange(len(relevant)), train))
 
-    def problem(mask: Any, path: tuple[float, ...]) -> Problem:
+    def problem(mask: Any, kin: int, path: tuple[float, ...]) -> Problem:
         lists = Lists.build(relevant, None, mask)
-        return Problem(LinearRisk(lists, loss.bind(lists), loss.sees, enough=enough(design)), path)
+        return Problem(LinearRisk(lists, loss.bind(lists), loss.sees, enough=enough(design)), path, kin=kin)
 
     paths = {"up": [PATH], "down": [PATH[::-1]], "alone": [(C,) for C in PATH]}[order]
-    problems = [problem(mask, path) for mask in masks for path in paths]
+    problems = [problem(mask, kin, path) for mask in masks for kin, path in enumerate(paths)]
     began = time.process_time()
     with one_blas_thread():
         solutions = minimise_together(design, problems)
