@@ -10,7 +10,7 @@ import pytest
 import sklearn
 from scipy.stats import rankdata
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_digits
 from sklearn.metrics import average_precision_score, get_scorer, roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
@@ -32,12 +32,6 @@ from rankcut.solvers import Status
 
 Data = tuple[np.ndarray, np.ndarray]
 CS = [0.1, 10.0, 1000.0]
-
-
-@pytest.fixture(scope="module")
-def cancer() -> Data:
-    X, y = load_breast_cancer(return_X_y=True)
-    return StandardScaler().fit_transform(X), y
 
 
 @pytest.fixture(scope="module")
