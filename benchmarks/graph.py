@@ -158,18 +158,21 @@ def _stored(name: str) -> tuple[int, Pairs]:
         return len(stored["y"]), np.ascontiguousarray(stored["edges"].astype(np.int64))
 
 
+LARGE = [
+    "cost",
+    "undecided",
+    "one max-flow s",
+    "all max-marginals s",
+    "ratio",
+    "visits per edge: flow",
+    "all",
+]
+
+
 def _random(full: bool) -> Table:
     table = Table(
         "All max-marginals of a random graph, 100,000 nodes and 500,000 edges",
-        [
-            "cost",
-            "undecided",
-            "one max-flow s",
-            "all max-marginals s",
-            "ratio",
-            "visits per edge: flow",
-            "all",
-        ],
+        LARGE,
         [".4f", ".2f", ".2f", ".2f", ".1f", ".1f", ".1f"],
     )
     n, m = 100_000, 500_000
@@ -192,15 +195,7 @@ def _pages(full: bool) -> Table:
     n, m = 22_470, 170_823
     table = Table(
         f"All max-marginals of a network with hubs and groups, {n:,} nodes and {m:,} edges",
-        [
-            "cost",
-            "undecided",
-            "one max-flow s",
-            "all max-marginals s",
-            "ratio",
-            "visits per edge: flow",
-            "all",
-        ],
+        LARGE,
         [".2f", ".2f", ".2f", ".2f", ".1f", ".0f", ".0f"],
     )
     rng = np.random.default_rng(0)

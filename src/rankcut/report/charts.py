@@ -66,7 +66,7 @@ def histogram(scores: Floats, relevant: NDArray[np.bool_]) -> Chart:
     shares = [count / max(1, count.sum()) for count in counts]
     top = float(max(share.max() for share in shares)) * 1.15
     plot = Plot(SIZE, (low, high), (0.0, top), margins=WIDE)
-    plot.scale(_names(low, high), _names(0.0, top))
+    plot.marks(_names(low, high), _names(0.0, top))
     plot.labels("score", "share of its class")
     for k, share in enumerate(shares):
         plot.line(np.repeat(edges, 2)[1:-1].tolist(), np.repeat(share, 2).tolist(), style(k))
@@ -89,7 +89,7 @@ def convergence(history: Sequence[Any]) -> Chart:
     low, high = math.floor(logs.min()), max(math.ceil(logs.max()), math.floor(logs.min()) + 1)
     width = max(1, len(history) - 1)
     plot = Plot(SIZE, (0.0, float(width)), (float(low), float(high)), margins=WIDE)
-    plot.scale(
+    plot.marks(
         _names(0.0, float(width), whole=True),
         {float(k): f"1e{k}".replace("-", "−") for k in range(low, high + 1)},
     )
@@ -123,7 +123,7 @@ def heat_map(ranks: NDArray[np.integer[Any]], n_positives: int, cuts: Sequence[i
     dark, light = np.array([124, 29, 29]), np.array([250, 243, 221])
     pixels = np.rint(dark + share[:, :, None] * (light - dark)).astype(np.uint8)
     plot = Plot(SIZE, (0.0, float(ranks.shape[1])), (float(len(cuts)), 0.0))
-    plot.scale({}, {i + 0.5: str(cuts[i]) for i in thinned(len(cuts), 8)})
+    plot.marks({}, {i + 0.5: str(cuts[i]) for i in thinned(len(cuts), 8)})
     plot.image(_png(pixels))  # over the lines of the grid
     plot.labels("negatives, those that rank highest at the end on the left", "cut")
     rows = []

@@ -9,26 +9,20 @@ from rankcut.report import words
 from rankcut.report.comparison import Comparison
 from rankcut.report.pictures import differences, precision_recall
 from rankcut.report.plain import environment
+from rankcut.report.shell import HEAD, Html, table
 from rankcut.report.style import STYLE
 from rankcut.report.tables import Table, curve_table, fold_table, precision_table, seconds_table
 
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<main>
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+PAGE = (
+    HEAD
+    + """<main>
 {body}
 </main>
 </body>
 </html>
 """
+)
 
 
 def page(comparisons: Sequence[Comparison]) -> str:
@@ -43,7 +37,7 @@ def page(comparisons: Sequence[Comparison]) -> str:
     if shown:
         parts += _summary(shown)
     parts += [*map(_section, shown), _method(comparisons)]
-    return PAGE.format(title=escape(title), style=STYLE, body="\n".join(parts))
+    return PAGE.format(policy=POLICY, title=escape(title), style=STYLE, body="\n".join(parts))
 
 
 def _summary(shown: Sequence[Comparison]) -> list[str]:
@@ -105,19 +99,13 @@ def _method(comparisons: Sequence[Comparison]) -> str:
     )
 
 
-def _behind(summary: str, table: Table) -> str:
-    return f"<details><summary>{escape(summary)}</summary>{_table(table)}</details>"
+def _behind(summary: str, found: Table) -> str:
+    return f"<details><summary>{escape(summary)}</summary>{_table(found)}</details>"
 
 
-def _table(table: Table, about: Sequence[Comparison] = ()) -> str:
+def _table(found: Table, about: Sequence[Comparison] = ()) -> str:
     """If the rows are about comparisons, the first cell leads to the section of each."""
-    links = [f'<a href="#{escape(each.data.name)}">{escape(each.data.title)}</a>' for each in about]
-    body = []
-    for r, (first, *others) in enumerate(table.rows):
-        cells = "".join(f"<td>{escape(cell)}</td>" for cell in others)
-        body.append(f'<tr><th scope="row">{links[r] if links else escape(first)}</th>{cells}</tr>')
-    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in table.heads)
-    return (
-        f'<div class="wide"><table><caption>{escape(table.caption)}</caption>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
-    )
+    if about:
+        links = [Html(f'<a href="#{escape(each.data.name)}">{escape(each.data.title)}</a>') for each in about]
+        found = found._replace(rows=[(link, *row[1:]) for link, row in zip(links, found.rows, strict=True)])
+    return table(found, sortable=False)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rankcut.report.style import STYLE
 from rankcut.report.tables import Table
 
-PAGE = """<!DOCTYPE html>
+HEAD = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -20,10 +20,13 @@ PAGE = """<!DOCTYPE html>
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{title}</title>
-<style>{style}{more}</style>
+<style>{style}</style>
 </head>
 <body>
-<main>
+"""
+PAGE = (
+    HEAD
+    + """<main>
 <h1>{title}</h1>
 {lead}
 <div role="tablist" hidden>{tabs}</div>
@@ -33,6 +36,7 @@ PAGE = """<!DOCTYPE html>
 </body>
 </html>
 """
+)
 
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '{hash}'"
@@ -61,8 +65,7 @@ def assemble(title: str, lead: str, tabs: Sequence[Tab]) -> str:
     return PAGE.format(
         policy=POLICY.format(hash=f"sha256-{digest}"),
         title=escape(title),
-        style=STYLE,
-        more=more,
+        style=STYLE + more,
         lead=lead,
         tabs=buttons,
         panels=panels,

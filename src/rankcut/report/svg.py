@@ -35,7 +35,7 @@ class Plot:
         )
 
     def marks(self, xs: Mapping[float, str], ys: Mapping[float, str]) -> None:
-        """Lines of the grid, each with its word."""
+        """Lines of the grid, each with its word: a number, or a name of its own, as for logarithms."""
         for x, word in xs.items():
             at = self._px(x)
             self._parts.append(f'<path class="grid" d="M{at} {self._top}V{self._bottom}"/>')
@@ -44,17 +44,6 @@ class Plot:
             at = self._py(y)
             self._parts.append(f'<path class="grid" d="M{self._left} {at}H{self._right}"/>')
             self._text(self._left - 8, at + 4, word, "end")
-
-    def scale(self, xs: Mapping[float, str], ys: Mapping[float, str]) -> None:
-        """Lines of the grid with names of their own, as for logarithms."""
-        for x, name in xs.items():
-            at = self._px(x)
-            self._parts.append(f'<path class="grid" d="M{at} {self._top}V{self._bottom}"/>')
-            self._text(at, self._bottom + 18, name, "middle")
-        for y, name in ys.items():
-            at = self._py(y)
-            self._parts.append(f'<path class="grid" d="M{self._left} {at}H{self._right}"/>')
-            self._text(self._left - 8, at + 4, name, "end")
 
     def image(self, address: str) -> None:
         """A picture over the whole frame."""
